@@ -1,0 +1,205 @@
+// Counted memory: who has it, where its current values are, and moving it.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "impl.h"
+
+/* Copies between host and device may be asked for by exports of several threads at once. */
+static pthread_mutex_t sync_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static CeedMemory NoMemory(Ceed ceed, CeedMemType mem_type) {
+  const CeedDevice *device = ceed->device[mem_type];
+
+  return (CeedMemory){.kind = MEMORY_NONE, .device = {device ? device->dlpack_type : 0, 0}};
+}
+
+int CeedBufferCreate(Ceed ceed, size_t bytes, CeedBuffer *buffer) {
+  CeedBuffer new_buffer = calloc(1, sizeof *new_buffer);
+
+  CeedCheck(new_buffer, ceed, CEED_ERROR_MAJOR, "Out of memory: a buffer");
+  new_buffer->word = REF_ONE;
+  new_buffer->bytes = bytes;
+  new_buffer->memory[CEED_MEM_HOST] = NoMemory(ceed, CEED_MEM_HOST);
+  new_buffer->memory[CEED_MEM_DEVICE] = NoMemory(ceed, CEED_MEM_DEVICE);
+  *buffer = new_buffer;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedBufferAllocate(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type) {
+  const CeedDevice *device = ceed->device[mem_type];
+  CeedMemory *memory = &buffer->memory[mem_type];
+  void *data;
+
+  if (memory->kind != MEMORY_NONE || !buffer->bytes) return CEED_ERROR_SUCCESS;
+  CeedCall(device->allocate(ceed, buffer->bytes, &data));
+  *memory = (CeedMemory){MEMORY_OWNED, data, device->release, data, {device->dlpack_type, 0}};
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedMemoryCopy(Ceed ceed, void *to, CeedMemType to_type, const void *from,
+                   CeedMemType from_type, size_t bytes) {
+  CeedMemType by = to_type == CEED_MEM_HOST ? from_type : to_type;
+
+  return ceed->device[by]->copy(ceed, to, to_type, from, from_type, bytes);
+}
+
+// ------------------------------------------------------------------------------------------------
+// The word
+// ------------------------------------------------------------------------------------------------
+
+static void Count(char *text, size_t size, size_t *used, uint64_t count, const char *what) {
+  if (!count || *used >= size) return;
+  *used += (size_t)snprintf(text + *used, size - *used, "%s%llu %s%s", *used ? ", " : "",
+                            (unsigned long long)count, what, count == 1 ? " lives" : "s live");
+}
+
+int CeedBufferRefuse(Ceed ceed, uint64_t word, const char *what) {
+  char text[256] = "too many";
+  size_t used = 0;
+
+  if ((word & MOVING) == MOVING) {
+    return CeedError(ceed, CEED_ERROR_ACCESS, "%s refused: the memory is just being replaced",
+                     what);
+  }
+  Count(text, sizeof text, &used, (word & WRITER_ONE) / WRITER_ONE, "writer's array");
+  Count(text, sizeof text, &used, (word & READERS) / READER_ONE, "reader's array");
+  Count(text, sizeof text, &used, (word & SHARED) / SHARED_ONE, "writable view");
+  Count(text, sizeof text, &used, (word & LEASES) / LEASE_ONE, "read lease");
+  Count(text, sizeof text, &used, word / WRITE_LEASE_ONE, "write lease");
+  Count(text, sizeof text, &used, (word & REFS) - 1, "read-only view or pin");
+  return CeedError(ceed, CEED_ERROR_ACCESS,
+                   "%s refused: %s; restore the arrays that are out, and drop the views (call the "
+                   "deleters of exported tensors)",
+                   what, text);
+}
+
+static uint64_t FieldOf(uint64_t unit) {
+  return unit < VALID_HOST ? REFS : unit < LEASE_ONE ? SHARED : unit < SLOT_ONE ? LEASES : READERS;
+}
+
+int CeedBufferAcquire(Ceed ceed, CeedBuffer buffer, uint64_t unit, uint64_t blockers,
+                      const char *what) {
+  uint64_t word = __atomic_load_n(&buffer->word, __ATOMIC_RELAXED);
+  uint64_t field = unit < WRITER_ONE ? FieldOf(unit) : unit;
+
+  do {
+    if (__builtin_expect((word & blockers) || (word & field) == field, 0)) {
+      return CeedBufferRefuse(ceed, word, what);
+    }
+  } while (!__atomic_compare_exchange_n(&buffer->word, &word, word + unit, true, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED));
+  return CEED_ERROR_SUCCESS;
+}
+
+static void MemoryRelease(const CeedMemory *memory) {
+  if (memory->release) memory->release(memory->owner);
+}
+
+void CeedBufferRelease(CeedBuffer buffer, uint64_t unit) {
+  if (__atomic_sub_fetch(&buffer->word, unit, __ATOMIC_ACQ_REL) & ~FLAGS) return;
+  MemoryRelease(&buffer->memory[CEED_MEM_HOST]);
+  MemoryRelease(&buffer->memory[CEED_MEM_DEVICE]);
+  free(buffer);
+}
+
+/* Drop a unit and change flags in one step; others may come and go meanwhile. */
+static void Finish(CeedBuffer buffer, uint64_t unit, uint64_t clear, uint64_t set) {
+  uint64_t word = __atomic_load_n(&buffer->word, __ATOMIC_RELAXED);
+
+  while (!__atomic_compare_exchange_n(&buffer->word, &word, ((word - unit) & ~clear) | set, true,
+                                      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+  }
+}
+
+// ------------------------------------------------------------------------------------------------
+// Where the values are
+// ------------------------------------------------------------------------------------------------
+
+static int CopySide(Ceed ceed, CeedBuffer buffer, CeedMemType to) {
+  CeedMemType from = OtherType(to);
+
+  CeedCall(CeedBufferAllocate(ceed, buffer, to));
+  return CeedMemoryCopy(ceed, buffer->memory[to].data, to, buffer->memory[from].data, from,
+                        buffer->bytes);
+}
+
+/* Writable exports are of one memory type, the truth while they live. */
+static bool TruthIs(uint64_t word, CeedMemType mem_type) {
+  CeedMemType side = word & SIDE_DEVICE ? CEED_MEM_DEVICE : CEED_MEM_HOST;
+
+  return (word & WRITABLE_EXPORTS) && side == mem_type;
+}
+
+int CeedBufferReleaseWriter(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type) {
+  CeedMemType other = OtherType(mem_type);
+  CeedMemType holder = TruthIs(CeedBufferWord(buffer), other) ? other : mem_type;
+  int code = holder == other ? CopySide(ceed, buffer, other) : CEED_ERROR_SUCCESS;
+
+  Finish(buffer, WRITER_ONE, VALID, code ? 0 : ValidIn(holder));
+  return code;
+}
+
+static int SyncLocked(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, bool exclusive) {
+  uint64_t word = CeedBufferWord(buffer);
+  CeedMemType other = OtherType(mem_type);
+
+  if (!(word & ValidIn(mem_type)) && (word & ValidIn(other))) {
+    CeedCall(CopySide(ceed, buffer, mem_type));
+    if (!TruthIs(word, other)) Finish(buffer, 0, 0, ValidIn(mem_type));
+  }
+  if (exclusive) Finish(buffer, 0, ValidIn(other), 0);
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedBufferSync(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, bool exclusive) {
+  uint64_t valid = CeedBufferWord(buffer) & VALID;
+  int code;
+
+  if (!valid || valid == ValidIn(mem_type) || (valid == VALID && !exclusive)) {
+    return CEED_ERROR_SUCCESS;
+  }
+  pthread_mutex_lock(&sync_lock);
+  code = SyncLocked(ceed, buffer, mem_type, exclusive);
+  pthread_mutex_unlock(&sync_lock);
+  return code;
+}
+
+// ------------------------------------------------------------------------------------------------
+// Moving the memory
+// ------------------------------------------------------------------------------------------------
+
+int CeedBufferMove(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, CeedMemory memory,
+                   bool read_only, const char *what) {
+  CeedMemory old;
+
+  CeedCall(CeedBufferAcquire(ceed, buffer, MOVING, ~(FLAGS | REF_ONE), what));
+  old = buffer->memory[mem_type];
+  buffer->memory[mem_type] = memory;
+  Finish(buffer, MOVING, VALID | READ_ONLY, ValidIn(mem_type) | (read_only ? READ_ONLY : 0));
+  MemoryRelease(&old);
+  return CEED_ERROR_SUCCESS;
+}
+
+static int TakeWhileMoving(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, void **data) {
+  CeedMemory *memory = &buffer->memory[mem_type];
+
+  CeedCheck(memory->kind != MEMORY_ADOPTED, ceed, CEED_ERROR_ACCESS,
+            "The %s memory was adopted from a tensor: export it instead of taking it",
+            CeedMemTypes[mem_type]);
+  CeedCheck(memory->kind == MEMORY_BORROWED, ceed, CEED_ERROR_ACCESS,
+            "No %s array was borrowed, so that none can be taken back", CeedMemTypes[mem_type]);
+  CeedCall(CeedBufferSync(ceed, buffer, mem_type, true));
+  *data = memory->data;
+  *memory = NoMemory(ceed, mem_type);
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedBufferTake(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, void **data) {
+  int code;
+
+  CeedCall(CeedBufferAcquire(ceed, buffer, MOVING, ~(FLAGS | REF_ONE), "TakeArray"));
+  code = TakeWhileMoving(ceed, buffer, mem_type, data);
+  Finish(buffer, MOVING, code ? 0 : VALID, 0);
+  return code;
+}

@@ -1,0 +1,328 @@
+// The context, its resources, and error handling.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stdlib.h>
+#include <string.h>
+
+#include "impl.h"
+
+#ifndef CEEDLIKE_GIT_VERSION
+#define CEEDLIKE_GIT_VERSION "unknown"
+#endif
+#ifndef CEEDLIKE_BUILD_CONFIG
+#define CEEDLIKE_BUILD_CONFIG "unknown"
+#endif
+
+static const char no_message[] = "No error message stored";
+static __thread char message[1024];
+
+static const char *const error_types[] = {
+    "CEED_ERROR_UNSUPPORTED", "CEED_ERROR_BACKEND",      "CEED_ERROR_MAJOR",
+    "CEED_ERROR_SUCCESS",     "CEED_ERROR_MINOR",        "CEED_ERROR_DIMENSION",
+    "CEED_ERROR_INCOMPLETE",  "CEED_ERROR_INCOMPATIBLE", "CEED_ERROR_ACCESS",
+};
+const char *const *const CeedErrorTypes = &error_types[-CEED_ERROR_UNSUPPORTED];
+const char *const CeedMemTypes[] = {"host", "device"};
+const char *const CeedCopyModes[] = {"copy values", "use pointer", "own pointer"};
+const char *const CeedContextFieldTypes[] = {"none", "double", "int32", "bool"};
+
+static struct CeedRequest_private { char unused; } request_immediate, request_ordered;
+static CeedRequest immediate = &request_immediate, ordered = &request_ordered;
+CeedRequest *const CEED_REQUEST_IMMEDIATE = &immediate;
+CeedRequest *const CEED_REQUEST_ORDERED = &ordered;
+
+// ------------------------------------------------------------------------------------------------
+// Errors
+// ------------------------------------------------------------------------------------------------
+
+static CeedErrorHandler HandlerFromEnvironment(void) {
+  const char *name = getenv("CEED_ERROR_HANDLER");
+
+  if (name && !strcmp(name, "abort")) return CeedErrorAbort;
+  if (name && !strcmp(name, "exit")) return CeedErrorExit;
+  if (name && !strcmp(name, "return")) return CeedErrorReturn;
+  return CeedErrorStore;
+}
+
+int CeedErrorImpl(Ceed ceed, const char *filename, int lineno, const char *func, int ecode,
+                  const char *format, ...) {
+  CeedErrorHandler handler = ceed ? ceed->handler : HandlerFromEnvironment();
+  va_list args;
+  int code;
+
+  va_start(args, format);
+  code = handler(ceed, filename, lineno, func, ecode, format, &args);
+  va_end(args);
+  return code;
+}
+
+int CeedErrorReturn(Ceed ceed, const char *filename, int line_no, const char *func, int err_code,
+                    const char *format, va_list *args) {
+  (void)ceed;
+  (void)filename;
+  (void)line_no;
+  (void)func;
+  (void)format;
+  (void)args;
+  return err_code;
+}
+
+int CeedErrorStore(Ceed ceed, const char *filename, int line_no, const char *func, int err_code,
+                   const char *format, va_list *args) {
+  (void)ceed;
+  (void)filename;
+  (void)line_no;
+  (void)func;
+  vsnprintf(message, sizeof message, format, *args);
+  return err_code;
+}
+
+static void Print(const char *filename, int line_no, const char *func, const char *format,
+                  va_list *args) {
+  fprintf(stderr, "%s:%d in %s(): ", filename, line_no, func);
+  vfprintf(stderr, format, *args);
+  fprintf(stderr, "\n");
+}
+
+int CeedErrorExit(Ceed ceed, const char *filename, int line_no, const char *func, int err_code,
+                  const char *format, va_list *args) {
+  (void)ceed;
+  Print(filename, line_no, func, format, args);
+  exit(err_code);
+}
+
+int CeedErrorAbort(Ceed ceed, const char *filename, int line_no, const char *func, int err_code,
+                   const char *format, va_list *args) {
+  (void)ceed;
+  (void)err_code;
+  Print(filename, line_no, func, format, args);
+  abort();
+}
+
+int CeedSetErrorHandler(Ceed ceed, CeedErrorHandler handler) {
+  CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));
+  ceed->handler = handler ? handler : CeedErrorStore;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedGetErrorMessage(Ceed ceed, const char **err_msg) {
+  (void)ceed;
+  CeedCheckOutput(err_msg, NULL);
+  *err_msg = message[0] ? message : no_message;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedResetErrorMessage(Ceed ceed, const char **err_msg) {
+  (void)ceed;
+  message[0] = '\0';
+  if (err_msg) *err_msg = NULL;
+  return CEED_ERROR_SUCCESS;
+}
+
+static const char *KindName(unsigned kind) {
+  static const char *const names[] = {"Ceed", "CeedVector", "sentinel", "CeedContextFieldLabel"};
+  return kind >= CEED_KIND_CEED && kind <= CEED_KIND_LABEL ? names[kind - 1] : NULL;
+}
+
+/* The first word of whatever was passed is read: as far as a handle can be told from a stray one.
+ */
+int CeedObjectFail(const void *object, CeedKind kind) {
+  const char *wanted = KindName(kind), *found = NULL;
+  uint64_t magic = 0;
+  unsigned bits;
+
+  CeedCheck(object, NULL, CEED_ERROR_INCOMPATIBLE, "The %s handle is NULL", wanted);
+  if ((uintptr_t)object % sizeof magic == 0) memcpy(&magic, object, sizeof magic);
+  bits = (unsigned)(magic >> 8 & 0xFFFFFF);
+  if ((magic & CEED_MAGIC_MASK) == CEED_MAGIC) found = KindName((unsigned)(magic & 0xFF));
+  CeedCheck(found, NULL, CEED_ERROR_INCOMPATIBLE,
+            "The handle %p is no object of this library, or was destroyed: a %s is wanted", object,
+            wanted);
+  return CeedError(NULL, CEED_ERROR_INCOMPATIBLE,
+                   "The handle %p is a %s of the float%u library; a %s of the float%u library is "
+                   "wanted",
+                   object, found, bits, wanted, CEED_SCALAR_BITS);
+}
+
+// ------------------------------------------------------------------------------------------------
+// Contexts
+// ------------------------------------------------------------------------------------------------
+
+static const CeedResource *FindResource(const char *name) {
+  const CeedResource *best = NULL;
+  size_t length = strcspn(name, ":");
+
+  for (const CeedResource *r = CeedResources; r->name; r++) {
+    bool matches = length && !strncmp(r->name, name, length);
+    if (matches && (!best || r->priority < best->priority)) best = r;
+  }
+  return best;
+}
+
+static int FailResource(const char *name) {
+  char list[512] = "";
+
+  for (const CeedResource *r = CeedResources; r->name; r++) {
+    size_t used = strlen(list);
+    snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", r->name);
+  }
+  return CeedError(NULL, CEED_ERROR_UNSUPPORTED, "No resource \"%s\"; there are %s", name, list);
+}
+
+int CeedInit(const char *resource, Ceed *ceed) {
+  const CeedResource *found;
+  Ceed new_ceed;
+
+  CeedCheck(resource, NULL, CEED_ERROR_INCOMPATIBLE, "The resource is NULL");
+  CeedCheckOutput(ceed, NULL);
+  found = FindResource(resource);
+  if (!found) return FailResource(resource);
+  new_ceed = calloc(1, sizeof *new_ceed);
+  CeedCheck(new_ceed, NULL, CEED_ERROR_MAJOR, "Out of memory: a context");
+  new_ceed->base.magic = CEED_MAGIC_OF(CEED_SCALAR_BITS, CEED_KIND_CEED);
+  new_ceed->base.ref_count = 1;
+  new_ceed->resource = found;
+  new_ceed->device[CEED_MEM_HOST] = &CeedDeviceHost;
+  new_ceed->device[CEED_MEM_DEVICE] = found->device;
+  new_ceed->handler = HandlerFromEnvironment();
+  *ceed = new_ceed;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedSetStream(Ceed ceed, void *handle) {
+  (void)handle;
+  CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));
+  return CeedError(ceed, CEED_ERROR_UNSUPPORTED, "The resource %s has no streams",
+                   ceed->resource->name);
+}
+
+int CeedReferenceCopy(Ceed ceed, Ceed *ceed_copy) {
+  CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));
+  CeedCheckOutput(ceed_copy, ceed);
+  CeedObjectRefer(ceed);
+  if (CeedDestroy(ceed_copy)) {
+    (void)CeedObjectRelease(ceed);
+    return CEED_ERROR_INCOMPATIBLE;
+  }
+  *ceed_copy = ceed;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedGetResource(Ceed ceed, const char **resource) {
+  CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));
+  CeedCheckOutput(resource, ceed);
+  *resource = ceed->resource->name;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedIsDeterministic(Ceed ceed, bool *is_deterministic) {
+  CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));
+  CeedCheckOutput(is_deterministic, ceed);
+  *is_deterministic = true;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedGetPreferredMemType(Ceed ceed, CeedMemType *type) {
+  CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));
+  CeedCheckOutput(type, ceed);
+  *type = ceed->device[CEED_MEM_DEVICE] ? CEED_MEM_DEVICE : CEED_MEM_HOST;
+  return CEED_ERROR_SUCCESS;
+}
+
+static bool IsMemType(CeedMemType mem_type) {
+  return mem_type == CEED_MEM_HOST || mem_type == CEED_MEM_DEVICE;
+}
+
+int CeedMemTypeCheck(Ceed ceed, CeedMemType mem_type) {
+  CeedCheck(IsMemType(mem_type), ceed, CEED_ERROR_INCOMPATIBLE, "%d is no memory type",
+            (int)mem_type);
+  CeedCheck(ceed->device[mem_type], ceed, CEED_ERROR_BACKEND, "The resource %s has no %s memory",
+            ceed->resource->name, CeedMemTypes[mem_type]);
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedMemTypeIsAvailable(Ceed ceed, CeedMemType mem_type, bool *is_available) {
+  CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));
+  CeedCheckOutput(is_available, ceed);
+  CeedCheck(IsMemType(mem_type), ceed, CEED_ERROR_INCOMPATIBLE, "%d is no memory type",
+            (int)mem_type);
+  *is_available = ceed->device[mem_type] != NULL;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedView(Ceed ceed, FILE *stream) {
+  const CeedDevice *device;
+
+  CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));
+  CeedCheck(stream, ceed, CEED_ERROR_INCOMPATIBLE, "The stream is NULL");
+  device = ceed->device[CEED_MEM_DEVICE];
+  fprintf(stream,
+          "Ceed\n"
+          "  Resource: %s\n"
+          "  Scalar type: float%u\n"
+          "  Memory: host%s%s\n"
+          "  Preferred memory type: %s\n",
+          ceed->resource->name, CEED_SCALAR_BITS, device ? ", " : "", device ? device->name : "",
+          CeedMemTypes[device ? CEED_MEM_DEVICE : CEED_MEM_HOST]);
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedDestroy(Ceed *ceed) {
+  if (!ceed || !*ceed) return CEED_ERROR_SUCCESS;
+  CeedCall(CeedObjectCheck(*ceed, CEED_KIND_CEED));
+  if (CeedObjectRelease(*ceed)) {
+    CeedObjectEnd(*ceed);
+    free(*ceed);
+  }
+  *ceed = NULL;
+  return CEED_ERROR_SUCCESS;
+}
+
+// ------------------------------------------------------------------------------------------------
+// The library itself; requests; labels
+// ------------------------------------------------------------------------------------------------
+
+int CeedGetVersion(int *major, int *minor, int *patch, bool *release) {
+  if (major) *major = CEED_VERSION_MAJOR;
+  if (minor) *minor = CEED_VERSION_MINOR;
+  if (patch) *patch = CEED_VERSION_PATCH;
+  if (release) *release = CEED_VERSION_RELEASE;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedGetGitVersion(const char **git_version) {
+  CeedCheckOutput(git_version, NULL);
+  *git_version = CEEDLIKE_GIT_VERSION;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedGetBuildConfiguration(const char **build_config) {
+  CeedCheckOutput(build_config, NULL);
+  *build_config = CEEDLIKE_BUILD_CONFIG;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedGetScalarType(CeedScalarType *scalar_type) {
+  CeedCheckOutput(scalar_type, NULL);
+  *scalar_type = CEED_SCALAR_TYPE;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedRequestWait(CeedRequest *req) {
+  CeedCheck(req, NULL, CEED_ERROR_INCOMPATIBLE, "The request is NULL");
+  CeedCheck(!*req || req == CEED_REQUEST_IMMEDIATE || req == CEED_REQUEST_ORDERED, NULL,
+            CEED_ERROR_INCOMPATIBLE, "The request %p is not of this library", (void *)*req);
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedContextFieldLabelGetDescription(CeedContextFieldLabel label, const char **field_name,
+                                        size_t *field_offset, size_t *num_values,
+                                        const char **field_description,
+                                        CeedContextFieldType *field_type) {
+  CeedCall(CeedObjectCheck(label, CEED_KIND_LABEL));
+  if (field_name) *field_name = label->name;
+  if (field_offset) *field_offset = label->offset;
+  if (num_values) *num_values = label->num_values;
+  if (field_description) *field_description = label->description;
+  if (field_type) *field_type = label->type;
+  return CEED_ERROR_SUCCESS;
+}

@@ -1,0 +1,9 @@
+// The table of resources; a device adds its row here and its operations in a file of its own.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "device.h"
+
+const CeedResource CeedResources[] = {
+    {"/cpu/self/opt/blocked", 40, NULL},
+    {"/cpu/self/ref/serial", 50, NULL},
+    {NULL, 0, NULL},
+};

@@ -1,0 +1,603 @@
+// Vectors to and from tensors: exports, leases, taking.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "impl.h"
+#include "tensor.h"
+
+static const DLDataType scalar_type = {DLPACK_FLOAT, 8 * sizeof(CeedScalar), 1};
+
+// ------------------------------------------------------------------------------------------------
+// Export blocks
+// ------------------------------------------------------------------------------------------------
+
+static void ExportDelete(CeedExport *block) {
+  CeedBuffer buffer = block->buffer;
+  uint64_t unit = block->unit;
+
+  if (block != &buffer->slot) free(block);
+  CeedBufferRelease(buffer, unit);
+}
+
+static void DeleteLegacy(DLManagedTensor *tensor) { ExportDelete(tensor->manager_ctx); }
+
+static void DeleteVersioned(DLManagedTensorVersioned *tensor) { ExportDelete(tensor->manager_ctx); }
+
+static CeedExport *ExportAllocate(CeedInt ndim) {
+  return malloc(sizeof(CeedExport) + 2 * (size_t)ndim * sizeof(int64_t));
+}
+
+/* Axes of length 0 or 1 get the stride of C order: every other choice has broken somebody. */
+static void FillDims(int64_t *dims, CeedInt ndim, const int64_t *shape, const int64_t *strides) {
+  int64_t step = 1;
+
+  for (CeedInt i = ndim - 1; i >= 0; i--) {
+    dims[i] = shape[i];
+    dims[ndim + i] = strides && shape[i] > 1 ? strides[i] : step;
+    if (shape[i] > 1) step *= shape[i];
+  }
+}
+
+static void FillTensor(DLTensor *tensor, const CeedMemory *memory, CeedInt ndim, int64_t *dims) {
+  bool is_empty = false;
+
+  for (CeedInt i = 0; i < ndim; i++) is_empty = is_empty || !dims[i];
+  tensor->data = is_empty ? NULL : memory->data;
+  tensor->device = memory->device;
+  tensor->ndim = ndim;
+  tensor->dtype = scalar_type;
+  tensor->shape = dims;
+  tensor->strides = dims + ndim;
+  tensor->byte_offset = 0;
+}
+
+static void FillVersioned(CeedExport *block, uint64_t flags) {
+  DLManagedTensorVersioned *tensor = &block->tensor.versioned;
+
+  tensor->version = (DLPackVersion){DLPACK_MAJOR, DLPACK_MINOR};
+  tensor->manager_ctx = block;
+  tensor->deleter = DeleteVersioned;
+  tensor->flags = flags;
+}
+
+static void FillLegacy(CeedExport *block) {
+  block->tensor.legacy.manager_ctx = block;
+  block->tensor.legacy.deleter = DeleteLegacy;
+}
+
+// ------------------------------------------------------------------------------------------------
+// The table of exports
+// ------------------------------------------------------------------------------------------------
+
+/* A mode's row of the table, given what lives: what is counted, and what forbids it. */
+typedef struct {
+  uint64_t unit, field, blockers;
+  bool read_only;
+} ExportRow;
+
+static inline ExportRow RowOf(uint64_t word, CeedExportMode mode) {
+  bool is_read_only = word & READ_ONLY;
+
+  switch (mode) {
+    case CEED_EXPORT_READ:
+      return (ExportRow){LEASE_ONE, LEASES, WRITER_ONE | WRITE_LEASE_ONE | SHARED, true};
+    case CEED_EXPORT_WRITE:
+      return (ExportRow){WRITE_LEASE_ONE, WRITE_LEASE_ONE, ~(FLAGS | REF_ONE), false};
+    case CEED_EXPORT_PIN:
+      return (ExportRow){REF_ONE, REFS, 0, is_read_only};
+    default:
+      if (word & (READ_ONLY | LEASES)) {
+        return (ExportRow){REF_ONE, REFS, WRITER_ONE | WRITE_LEASE_ONE, true};
+      }
+      return (ExportRow){SHARED_ONE, SHARED, WRITER_ONE | WRITE_LEASE_ONE, false};
+  }
+}
+
+static inline bool IsRefused(uint64_t word, const ExportRow *row) {
+  return (word & row->blockers) || (word & row->field) == row->field || (word & MOVING) == MOVING;
+}
+
+/* Writable exports are of one memory type at a time. */
+static inline bool IsOtherSide(uint64_t word, const ExportRow *row, CeedMemType mem_type) {
+  bool is_device = (word & SIDE_DEVICE) != 0;
+
+  return (row->unit & WRITABLE_EXPORTS) && (word & WRITABLE_EXPORTS) &&
+         is_device != (mem_type == CEED_MEM_DEVICE);
+}
+
+static inline uint64_t WithSide(uint64_t word, const ExportRow *row, CeedMemType mem_type) {
+  if (!(row->unit & WRITABLE_EXPORTS)) return word;
+  return mem_type == CEED_MEM_DEVICE ? word | SIDE_DEVICE : word & ~SIDE_DEVICE;
+}
+
+/* What is asked for; strides may be NULL, for C order. */
+typedef struct {
+  CeedExportMode mode;
+  CeedMemType mem_type;
+  CeedInt ndim;
+  const int64_t *shape, *strides;
+  bool is_legacy;
+} ExportRequest;
+
+static int Refuse(CeedVector vec, uint64_t word, const ExportRow *row, const ExportRequest *r) {
+  Ceed ceed = vec->base.ceed;
+
+  CeedCheck(!IsOtherSide(word, row, r->mem_type), ceed, CEED_ERROR_ACCESS,
+            "Export refused: writable views of the %s memory live",
+            CeedMemTypes[OtherType(r->mem_type)]);
+  CeedCheck(!r->is_legacy || !row->read_only, ceed, CEED_ERROR_ACCESS,
+            "Export refused: the memory is read-only or leased to readers, and a legacy tensor "
+            "can't say so; export a versioned one");
+  return CeedBufferRefuse(ceed, word, "Export");
+}
+
+static int CheckExport(CeedVector vec, uint64_t word, const ExportRequest *r) {
+  Ceed ceed = vec->base.ceed;
+
+  if (r->mode == CEED_EXPORT_PIN) {
+    CeedCheck(vec->buffer->memory[r->mem_type].data || (word & VALID) || !vec->length, ceed,
+              CEED_ERROR_INCOMPLETE, "Export: the vector has no memory yet");
+    return CEED_ERROR_SUCCESS;
+  }
+  CeedCheck((word & VALID) || !vec->length, ceed, CEED_ERROR_INCOMPLETE,
+            "Export: the vector has no values yet");
+  CeedCheck(r->mode != CEED_EXPORT_WRITE || !(word & READ_ONLY), ceed, CEED_ERROR_ACCESS,
+            "Export refused: the memory is read-only");
+  return CEED_ERROR_SUCCESS;
+}
+
+/* Count an export in one compare-and-swap and find a block for its tensor. */
+static int ExportAcquire(CeedVector vec, const ExportRequest *r, CeedExport **block,
+                         bool *read_only) {
+  CeedBuffer buffer = vec->buffer;
+  uint64_t word = __atomic_load_n(&buffer->word, __ATOMIC_ACQUIRE), next;
+  CeedExport *spare = NULL;
+  ExportRow row;
+  bool use_slot;
+  int code = CEED_ERROR_SUCCESS;
+
+  do {
+    row = RowOf(word, r->mode);
+    if (__builtin_expect(IsRefused(word, &row) || IsOtherSide(word, &row, r->mem_type) ||
+                             (r->is_legacy && row.read_only),
+                         0)) {
+      code = Refuse(vec, word, &row, r);
+    } else if (__builtin_expect(!(word & VALID) || r->mode == CEED_EXPORT_WRITE, 0)) {
+      code = CheckExport(vec, word, r);
+    }
+    use_slot = r->ndim == 1 && !(word & SLOT_ONE);
+    if (!code && !use_slot && !spare) {
+      spare = ExportAllocate(r->ndim);
+      if (!spare) code = CeedError(vec->base.ceed, CEED_ERROR_MAJOR, "Out of memory: a tensor");
+    }
+    if (code) {
+      free(spare);
+      return code;
+    }
+    next = WithSide(word, &row, r->mem_type) + row.unit + (use_slot ? SLOT_ONE : 0);
+  } while (!__atomic_compare_exchange_n(&buffer->word, &word, next, true, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_ACQUIRE));
+  if (use_slot) free(spare);
+  *block = use_slot ? &buffer->slot : spare;
+  (*block)->buffer = buffer;
+  (*block)->unit = next - WithSide(word, &row, r->mem_type);
+  *read_only = row.read_only;
+  return CEED_ERROR_SUCCESS;
+}
+
+static int ExportShared(CeedVector vec, const ExportRequest *r, CeedExport **block) {
+  CeedExport *found;
+  bool read_only;
+  int code;
+
+  CeedCall(ExportAcquire(vec, r, &found, &read_only));
+  code = CeedBufferSync(vec->base.ceed, vec->buffer, r->mem_type,
+                        (found->unit & WRITABLE_EXPORTS) != 0);
+  if (code) {
+    ExportDelete(found);
+    return code;
+  }
+  FillDims(found->dims, r->ndim, r->shape, r->strides);
+  if (r->is_legacy) {
+    FillLegacy(found);
+  } else {
+    FillVersioned(found, read_only ? DLPACK_FLAG_READ_ONLY : 0);
+  }
+  FillTensor(r->is_legacy ? &found->tensor.legacy.dl_tensor : &found->tensor.versioned.dl_tensor,
+             &vec->buffer->memory[r->mem_type], r->ndim, found->dims);
+  *block = found;
+  return CEED_ERROR_SUCCESS;
+}
+
+// ------------------------------------------------------------------------------------------------
+// Copying
+// ------------------------------------------------------------------------------------------------
+
+/* Entries in C order from any strides; returns the end of what was written. */
+static CeedScalar *Gather(const DLTensor *tensor, int32_t axis, const char *from, CeedScalar *to) {
+  int64_t length = axis < tensor->ndim ? tensor->shape[axis] : 1;
+  int64_t step = axis < tensor->ndim ? tensor->strides[axis] * (int64_t)sizeof *to : 0;
+
+  if (axis < tensor->ndim - 1) {
+    for (int64_t i = 0; i < length; i++) to = Gather(tensor, axis + 1, from + i * step, to);
+    return to;
+  }
+  for (int64_t i = 0; i < length; i++) memcpy(to++, from + i * step, sizeof *to);
+  return to;
+}
+
+static bool Overlaps(const TensorLayout *layout, const CeedScalar *to) {
+  const char *low = layout->first + layout->low * (int64_t)sizeof *to;
+  const char *high = layout->first + (layout->high + 1) * (int64_t)sizeof *to;
+
+  return low < (const char *)(to + layout->count) && (const char *)to < high;
+}
+
+static int CopyTensor(Ceed ceed, const DLTensor *tensor, const TensorLayout *layout,
+                      CeedScalar *to) {
+  size_t bytes = (size_t)layout->count * sizeof *to;
+  CeedScalar *apart = to;
+
+  if (!bytes) return CEED_ERROR_SUCCESS;
+  if (layout->contiguous) {
+    memmove(to, layout->first, bytes);
+    return CEED_ERROR_SUCCESS;
+  }
+  if (Overlaps(layout, to)) {
+    apart = malloc(bytes);
+    CeedCheck(apart, ceed, CEED_ERROR_MAJOR, "Out of memory: %zu bytes", bytes);
+  }
+  Gather(tensor, 0, layout->first, apart);
+  if (apart == to) return CEED_ERROR_SUCCESS;
+  memcpy(to, apart, bytes);
+  free(apart);
+  return CEED_ERROR_SUCCESS;
+}
+
+/* The copy is a buffer of its own, whose one count becomes the tensor's. */
+static int CopyToBuffer(Ceed ceed, const DLTensor *tensor, CeedBuffer *copy) {
+  TensorLayout layout;
+  int code;
+
+  CeedCall(TensorCheckLayout(ceed, tensor, sizeof(CeedScalar), &layout));
+  CeedCall(CeedBufferCreate(ceed, (size_t)layout.count * sizeof(CeedScalar), copy));
+  code = CeedBufferAllocate(ceed, *copy, CEED_MEM_HOST);
+  if (!code) code = CopyTensor(ceed, tensor, &layout, (*copy)->memory[CEED_MEM_HOST].data);
+  if (code) CeedBufferRelease(*copy, REF_ONE);
+  return code;
+}
+
+static int CopyOfView(CeedVector vec, const ExportRequest *r, CeedBuffer *copy) {
+  int64_t dims[2 * DLPACK_MAX_NDIM];
+  const CeedScalar *data;
+  DLTensor view;
+  int code;
+
+  CeedCall(CeedVectorAcquireRead(vec, CEED_MEM_HOST, &data, "Export"));
+  FillDims(dims, r->ndim, r->shape, r->strides);
+  FillTensor(&view, &vec->buffer->memory[CEED_MEM_HOST], r->ndim, dims);
+  code = CopyToBuffer(vec->base.ceed, &view, copy);
+  CeedVectorReleaseRead(vec);
+  return code;
+}
+
+static int ExportCopy(CeedVector vec, const ExportRequest *r, CeedExport **block) {
+  Ceed ceed = vec->base.ceed;
+  CeedExport *found;
+  CeedBuffer copy;
+
+  CeedCheck(r->mem_type == CEED_MEM_HOST, ceed, CEED_ERROR_UNSUPPORTED,
+            "Export: a copy is made in host memory");
+  CeedCall(CopyOfView(vec, r, &copy));
+  found = r->ndim == 1 ? &copy->slot : ExportAllocate(r->ndim);
+  if (!found) {
+    CeedBufferRelease(copy, REF_ONE);
+    return CeedError(ceed, CEED_ERROR_MAJOR, "Out of memory: a tensor");
+  }
+  found->buffer = copy;
+  found->unit = REF_ONE;
+  FillDims(found->dims, r->ndim, r->shape, NULL);
+  FillVersioned(found, DLPACK_FLAG_IS_COPIED);
+  FillTensor(&found->tensor.versioned.dl_tensor, &copy->memory[CEED_MEM_HOST], r->ndim,
+             found->dims);
+  *block = found;
+  return CEED_ERROR_SUCCESS;
+}
+
+// ------------------------------------------------------------------------------------------------
+// Exporting
+// ------------------------------------------------------------------------------------------------
+
+/* The entries from the first to the last that are reached; false on overflow or a bad number. */
+static bool ReachOf(const ExportRequest *r, int64_t *reach) {
+  int64_t count = 1, last = 0, step;
+
+  for (CeedInt i = r->ndim - 1; i >= 0; i--) {
+    int64_t stride = r->strides ? r->strides[i] : count;
+
+    if (r->shape[i] < 0 || stride < 0) return false;
+    if (r->shape[i] > 1) {
+      if (__builtin_mul_overflow(r->shape[i] - 1, stride, &step)) return false;
+      if (__builtin_add_overflow(last, step, &last)) return false;
+    }
+    if (__builtin_mul_overflow(count, r->shape[i], &count)) return false;
+  }
+  if (last == INT64_MAX) return false;
+  *reach = count ? last + 1 : 0;
+  return true;
+}
+
+static int CheckRequest(CeedVector vec, const ExportRequest *r) {
+  Ceed ceed = vec->base.ceed;
+  int64_t reach;
+
+  CeedCheck(r->mode >= CEED_EXPORT_SHARED && r->mode <= CEED_EXPORT_COPY, ceed,
+            CEED_ERROR_INCOMPATIBLE, "%d is no export mode", (int)r->mode);
+  CeedCheck(r->ndim >= 0 && r->ndim <= DLPACK_MAX_NDIM, ceed, CEED_ERROR_DIMENSION,
+            "Export: %" PRId32 " axes; 0 to %d can be", r->ndim, DLPACK_MAX_NDIM);
+  CeedCheck(r->shape || !r->ndim, ceed, CEED_ERROR_INCOMPATIBLE, "Export: the shape is NULL");
+  CeedCheck(ReachOf(r, &reach), ceed, CEED_ERROR_DIMENSION,
+            "Export: a length or stride is negative, or the shape overflows");
+  CeedCheck(reach <= vec->length, ceed, CEED_ERROR_DIMENSION,
+            "Export: the shape reaches %" PRId64 " entries, the vector has %td", reach,
+            vec->length);
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedVectorExport(CeedVector vec, CeedMemType mem_type, CeedExportMode mode, CeedInt ndim,
+                     const int64_t *shape, const int64_t *strides,
+                     DLManagedTensorVersioned **tensor) {
+  ExportRequest request = {mode, mem_type, ndim, shape, strides, false};
+  CeedExport *block;
+
+  CeedCall(CeedObjectCheck(vec, CEED_KIND_VECTOR));
+  CeedCheckOutput(tensor, vec->base.ceed);
+  CeedCall(CeedMemTypeCheck(vec->base.ceed, mem_type));
+  CeedCall(CheckRequest(vec, &request));
+  CeedCall(mode == CEED_EXPORT_COPY ? ExportCopy(vec, &request, &block)
+                                    : ExportShared(vec, &request, &block));
+  *tensor = &block->tensor.versioned;
+  return CEED_ERROR_SUCCESS;
+}
+
+/* A vector's own context or none, so that an argument that is ignored is at least the right one. */
+static int CheckOwner(Ceed ceed, CeedVector vec) {
+  CeedCall(CeedObjectCheck(vec, CEED_KIND_VECTOR));
+  if (!ceed || ceed == vec->base.ceed) return CEED_ERROR_SUCCESS;
+  CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));
+  return CeedError(ceed, CEED_ERROR_INCOMPATIBLE, "The vector belongs to another context");
+}
+
+static int ExportWhole(Ceed ceed, CeedVector vec, CeedMemType mem_type, bool is_legacy,
+                       const void *tensor, CeedExport **block) {
+  ExportRequest request = {CEED_EXPORT_SHARED, mem_type, 1, NULL, NULL, is_legacy};
+  int64_t length;
+
+  CeedCall(CheckOwner(ceed, vec));
+  CeedCheckOutput(tensor, vec->base.ceed);
+  CeedCall(CeedMemTypeCheck(vec->base.ceed, mem_type));
+  length = vec->length;
+  request.shape = &length;
+  return ExportShared(vec, &request, block);
+}
+
+int CeedVectorToDLPack(Ceed ceed, CeedVector vec, CeedMemType mem_type, DLManagedTensor **tensor) {
+  CeedExport *block;
+
+  CeedCall(ExportWhole(ceed, vec, mem_type, true, tensor, &block));
+  *tensor = &block->tensor.legacy;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedVectorToDLPackVersioned(Ceed ceed, CeedVector vec, CeedMemType mem_type,
+                                DLManagedTensorVersioned **tensor) {
+  CeedExport *block;
+
+  CeedCall(ExportWhole(ceed, vec, mem_type, false, tensor, &block));
+  *tensor = &block->tensor.versioned;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedVectorGetDLPackDevice(CeedVector vec, CeedMemType mem_type, int32_t *device_type,
+                              int32_t *device_id) {
+  DLDevice device;
+
+  CeedCall(CeedObjectCheck(vec, CEED_KIND_VECTOR));
+  CeedCall(CeedMemTypeCheck(vec->base.ceed, mem_type));
+  CeedCheckOutput(device_type, vec->base.ceed);
+  CeedCheckOutput(device_id, vec->base.ceed);
+  device = vec->buffer->memory[mem_type].device;
+  *device_type = device.device_type;
+  *device_id = device.device_id;
+  return CEED_ERROR_SUCCESS;
+}
+
+// ------------------------------------------------------------------------------------------------
+// Taking
+// ------------------------------------------------------------------------------------------------
+
+static int CheckScalarType(Ceed ceed, DLDataType type) {
+  char text[48];
+  bool is_other = type.code == DLPACK_FLOAT && type.lanes == 1 && (type.bits | 96) == 96;
+
+  if (!memcmp(&type, &scalar_type, sizeof type)) return CEED_ERROR_SUCCESS;
+  return CeedError(ceed, CEED_ERROR_INCOMPATIBLE,
+                   "tensor holds %s, this vector holds float%u: %s [DLPack type (%d, %d, %d)]",
+                   TypeName(type, text, sizeof text), CEED_SCALAR_BITS,
+                   is_other ? "take it into a vector of its own precision, or convert it first"
+                            : "convert it first",
+                   type.code, type.bits, type.lanes);
+}
+
+static int CheckTensorDevice(Ceed ceed, DLDevice device, CeedMemType *mem_type) {
+  const CeedDevice *own = ceed->device[CEED_MEM_DEVICE];
+  bool is_own = own && own->dlpack_type == device.device_type;
+
+  CeedCheck(is_own || IsHostAddressable(device), ceed, CEED_ERROR_INCOMPATIBLE,
+            "tensor lies on %s (device type %" PRId32
+            "), the resource %s has %s memory%s%s: copy "
+            "it there first",
+            DeviceName(device.device_type), device.device_type, ceed->resource->name, "host",
+            own ? " and " : " only", own ? own->name : "");
+  *mem_type = is_own ? CEED_MEM_DEVICE : CEED_MEM_HOST;
+  return CEED_ERROR_SUCCESS;
+}
+
+/* A tensor found fit for vectors of a context. */
+typedef struct {
+  AnyTensor any;
+  TensorLayout layout;
+  CeedMemType mem_type;
+} Incoming;
+
+static int Inspect(Ceed ceed, const void *managed, bool versioned, Incoming *in) {
+  CeedCall(AnyTensorOpen(ceed, managed, versioned, &in->any));
+  CeedCall(CheckTensorDevice(ceed, in->any.tensor->device, &in->mem_type));
+  CeedCall(CheckScalarType(ceed, in->any.tensor->dtype));
+  return TensorCheckLayout(ceed, in->any.tensor, sizeof(CeedScalar), &in->layout);
+}
+
+static int CheckAdoption(Ceed ceed, const Incoming *in) {
+  CeedCheck(in->layout.contiguous, ceed, CEED_ERROR_INCOMPATIBLE,
+            "the tensor is not C-contiguous, so its memory can't be adopted: copy it "
+            "(CEED_COPY_VALUES)");
+  CeedCheck((uintptr_t)in->layout.first % sizeof(CeedScalar) == 0, ceed, CEED_ERROR_INCOMPATIBLE,
+            "the tensor's first entry %p is not aligned for float%u, so its memory can't be "
+            "adopted: copy it (CEED_COPY_VALUES)",
+            (void *)in->layout.first, CEED_SCALAR_BITS);
+  return CEED_ERROR_SUCCESS;
+}
+
+static int TakeByCopy(CeedVector vec, const Incoming *in) {
+  Ceed ceed = vec->base.ceed;
+  CeedScalar *to;
+  int code;
+
+  if (in->mem_type == CEED_MEM_DEVICE) CeedCall(CheckAdoption(ceed, in));
+  CeedCall(CeedVectorAcquireWrite(vec, in->mem_type, false, &to, "TakeFromDLPack"));
+  code = in->mem_type == CEED_MEM_HOST ? CopyTensor(ceed, in->any.tensor, &in->layout, to)
+                                       : CeedMemoryCopy(ceed, to, in->mem_type, in->layout.first,
+                                                        in->mem_type, vec->buffer->bytes);
+  if (code) {
+    CeedVectorCancelWrite(vec);
+    return code;
+  }
+  return CeedVectorReleaseWrite(vec);
+}
+
+static int Adopt(CeedVector vec, const Incoming *in) {
+  CeedMemory memory = {MEMORY_ADOPTED, in->layout.first,
+                       in->any.versioned ? ReleaseVersionedTensor : ReleaseLegacyTensor,
+                       in->any.managed, in->any.tensor->device};
+
+  CeedCall(CheckAdoption(vec->base.ceed, in));
+  if (memory.device.device_type == DLPACK_CPU) memory.device.device_id = 0;
+  CeedCall(CeedBufferMove(vec->base.ceed, vec->buffer, in->mem_type, memory, in->any.read_only,
+                          "TakeFromDLPack"));
+  vec->state += 2;
+  return CEED_ERROR_SUCCESS;
+}
+
+static int TakeIncoming(CeedVector vec, const Incoming *in, CeedCopyMode copy_mode) {
+  Ceed ceed = vec->base.ceed;
+
+  CeedCheck(in->layout.count == vec->length, ceed, CEED_ERROR_DIMENSION,
+            "the tensor has %" PRId64 " entries, the vector has %td", in->layout.count,
+            vec->length);
+  if (copy_mode == CEED_COPY_VALUES) {
+    CeedCall(TakeByCopy(vec, in));
+    (in->any.versioned ? ReleaseVersionedTensor : ReleaseLegacyTensor)(in->any.managed);
+    return CEED_ERROR_SUCCESS;
+  }
+  CeedCheck(copy_mode == CEED_USE_POINTER || copy_mode == CEED_OWN_POINTER, ceed,
+            CEED_ERROR_INCOMPATIBLE, "%d is no copy mode", (int)copy_mode);
+  return Adopt(vec, in);
+}
+
+static int Take(Ceed ceed, CeedVector vec, const void *managed, bool versioned,
+                CeedCopyMode copy_mode) {
+  Incoming in;
+
+  CeedCall(CheckOwner(ceed, vec));
+  CeedCall(Inspect(vec->base.ceed, managed, versioned, &in));
+  return TakeIncoming(vec, &in, copy_mode);
+}
+
+int CeedVectorTakeFromDLPack(Ceed ceed, CeedVector vec, DLManagedTensor *tensor,
+                             CeedCopyMode copy_mode) {
+  return Take(ceed, vec, tensor, false, copy_mode);
+}
+
+int CeedVectorTakeFromDLPackVersioned(Ceed ceed, CeedVector vec, DLManagedTensorVersioned *tensor,
+                                      CeedCopyMode copy_mode) {
+  return Take(ceed, vec, tensor, true, copy_mode);
+}
+
+static int CreateFrom(Ceed ceed, const void *managed, bool versioned, CeedCopyMode copy_mode,
+                      CeedVector *vec) {
+  CeedVector new_vec;
+  Incoming in;
+  int code;
+
+  CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));
+  CeedCheckOutput(vec, ceed);
+  CeedCall(Inspect(ceed, managed, versioned, &in));
+  CeedCall(CeedVectorCreate(ceed, in.layout.count, &new_vec));
+  code = TakeIncoming(new_vec, &in, copy_mode);
+  if (code) {
+    CeedVectorDestroy(&new_vec);
+    return code;
+  }
+  *vec = new_vec;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedVectorCreateFromDLPack(Ceed ceed, DLManagedTensor *tensor, CeedCopyMode copy_mode,
+                               CeedVector *vec) {
+  return CreateFrom(ceed, tensor, false, copy_mode, vec);
+}
+
+int CeedVectorCreateFromDLPackVersioned(Ceed ceed, DLManagedTensorVersioned *tensor,
+                                        CeedCopyMode copy_mode, CeedVector *vec) {
+  return CreateFrom(ceed, tensor, true, copy_mode, vec);
+}
+
+// ------------------------------------------------------------------------------------------------
+// Wrapping
+// ------------------------------------------------------------------------------------------------
+
+static void DeleteWrap(DLManagedTensorVersioned *tensor) { free(tensor->manager_ctx); }
+
+static int CheckWrap(const void *data, CeedMemType mem_type, const ExportRequest *r) {
+  int64_t reach;
+
+  CeedCheck(mem_type == CEED_MEM_HOST, NULL, CEED_ERROR_BACKEND,
+            "Only host memory can be wrapped (memory type %d)", (int)mem_type);
+  CeedCheck(r->ndim >= 0 && r->ndim <= DLPACK_MAX_NDIM, NULL, CEED_ERROR_DIMENSION,
+            "%" PRId32 " axes; 0 to %d can be", r->ndim, DLPACK_MAX_NDIM);
+  CeedCheck(r->shape || !r->ndim, NULL, CEED_ERROR_INCOMPATIBLE, "The shape is NULL");
+  CeedCheck(ReachOf(r, &reach), NULL, CEED_ERROR_DIMENSION,
+            "A length is negative, or the shape overflows");
+  CeedCheck(data || !reach, NULL, CEED_ERROR_INCOMPATIBLE, "The data is NULL");
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedDLPackWrap(void *data, CeedMemType mem_type, CeedInt ndim, const int64_t *shape,
+                   bool read_only, DLManagedTensorVersioned **tensor) {
+  ExportRequest request = {CEED_EXPORT_SHARED, mem_type, ndim, shape, NULL, false};
+  CeedMemory memory = {MEMORY_BORROWED, data, NULL, NULL, {DLPACK_CPU, 0}};
+  CeedExport *block;
+
+  CeedCheckOutput(tensor, NULL);
+  CeedCall(CheckWrap(data, mem_type, &request));
+  block = ExportAllocate(ndim);
+  CeedCheck(block, NULL, CEED_ERROR_MAJOR, "Out of memory: a tensor");
+  FillDims(block->dims, ndim, shape, NULL);
+  FillVersioned(block, read_only ? DLPACK_FLAG_READ_ONLY : 0);
+  block->tensor.versioned.deleter = DeleteWrap;
+  FillTensor(&block->tensor.versioned.dl_tensor, &memory, ndim, block->dims);
+  *tensor = &block->tensor.versioned;
+  return CEED_ERROR_SUCCESS;
+}

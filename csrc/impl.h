@@ -1,0 +1,186 @@
+// Private structs, error macros, counted buffers.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef CEEDLIKE_IMPL_H
+#define CEEDLIKE_IMPL_H
+
+#include "ceedlike.h"
+#include "device.h"
+#include "dlpack_abi.h"
+
+// ------------------------------------------------------------------------------------------------
+// Errors
+// ------------------------------------------------------------------------------------------------
+
+#define CeedCall(expr)       \
+  do {                       \
+    int code_ = (expr);      \
+    if (code_) return code_; \
+  } while (0)
+
+#define CeedCheck(cond, ceed, code, ...)                                         \
+  do {                                                                           \
+    if (__builtin_expect(!(cond), 0)) return CeedError(ceed, code, __VA_ARGS__); \
+  } while (0)
+
+#define CeedCheckOutput(pointer, ceed) \
+  CeedCheck(pointer, ceed, CEED_ERROR_INCOMPATIBLE, "The output " #pointer " is NULL")
+
+// ------------------------------------------------------------------------------------------------
+// Objects: each begins with a magic word that holds the precision and the kind
+// ------------------------------------------------------------------------------------------------
+
+typedef enum { CEED_KIND_CEED = 1, CEED_KIND_VECTOR, CEED_KIND_SENTINEL, CEED_KIND_LABEL } CeedKind;
+
+#define CEED_MAGIC UINT64_C(0xCEED11CE00000000)
+#define CEED_MAGIC_MASK UINT64_C(0xFFFFFFFF00000000)
+#define CEED_MAGIC_OF(bits, kind) (CEED_MAGIC | (uint64_t)(bits) << 8 | (uint64_t)(kind))
+#define CEED_SCALAR_BITS ((unsigned)(8 * sizeof(CeedScalar)))
+
+typedef struct {
+  uint64_t magic;
+  int64_t ref_count;
+  Ceed ceed; /* counted; NULL in a Ceed itself */
+} CeedBase;
+
+struct Ceed_private {
+  CeedBase base;
+  const CeedResource *resource;
+  const CeedDevice *device[2]; /* by CeedMemType; NULL: none */
+  CeedErrorHandler handler;
+};
+
+struct CeedContextFieldLabel_private {
+  CeedBase base;
+  const char *name, *description;
+  size_t offset, num_values;
+  CeedContextFieldType type;
+};
+
+int CeedObjectFail(const void *object, CeedKind kind);
+
+#define CeedObjectIs(object, kind) \
+  (*(const uint64_t *)(const void *)(object) == CEED_MAGIC_OF(CEED_SCALAR_BITS, kind))
+#define CeedObjectCheck(object, kind) \
+  (__builtin_expect((object) && CeedObjectIs(object, kind), 1) ? 0 : CeedObjectFail(object, kind))
+
+#define CeedObjectRefer(object) \
+  ((void)__atomic_add_fetch(&(object)->base.ref_count, 1, __ATOMIC_RELAXED))
+#define CeedObjectRelease(object) \
+  (__atomic_sub_fetch(&(object)->base.ref_count, 1, __ATOMIC_ACQ_REL) == 0)
+/* Before it is freed, so that a copied handle is found out while the memory is not in use again. */
+#define CeedObjectEnd(object) (*(volatile uint64_t *)&(object)->base.magic = 0)
+
+// ------------------------------------------------------------------------------------------------
+// Buffers
+// ------------------------------------------------------------------------------------------------
+
+#define CEED_ALIGNMENT 256
+#define CEED_MAX_BYTES ((size_t)PTRDIFF_MAX - CEED_ALIGNMENT)
+
+/* One word holds every count and flag of a buffer, so that a row of the table of exports is one
+   compare-and-swap and a deleter is one subtraction; the buffer is freed when no count is left. */
+#define REF_ONE UINT64_C(1)              /* the vector, read-only views, pins: 18 bits */
+#define VALID_HOST (UINT64_C(1) << 18)   /* the host memory holds the current values */
+#define VALID_DEVICE (UINT64_C(1) << 19) /* the device memory does */
+#define READ_ONLY (UINT64_C(1) << 20)    /* changed by a move alone */
+#define SIDE_DEVICE (UINT64_C(1) << 21)  /* writable exports are of device memory */
+#define SHARED_ONE (UINT64_C(1) << 22)   /* writable shared exports: 16 bits */
+#define LEASE_ONE (UINT64_C(1) << 38)    /* read leases: 13 bits */
+#define SLOT_ONE (UINT64_C(1) << 51)     /* the embedded tensor is lent */
+#define READER_ONE (UINT64_C(1) << 52)   /* GetArrayRead brackets: 10 bits */
+#define WRITER_ONE (UINT64_C(1) << 62)   /* the GetArray bracket */
+#define WRITE_LEASE_ONE (UINT64_C(1) << 63)
+
+#define REFS (VALID_HOST - REF_ONE)
+#define VALID (VALID_HOST | VALID_DEVICE)
+#define FLAGS (VALID | READ_ONLY | SIDE_DEVICE)
+#define SHARED (LEASE_ONE - SHARED_ONE)
+#define LEASES (SLOT_ONE - LEASE_ONE)
+#define READERS (WRITER_ONE - READER_ONE)
+#define WRITABLE_EXPORTS (SHARED | WRITE_LEASE_ONE)
+#define MOVING (WRITER_ONE | WRITE_LEASE_ONE) /* both at once: the memory is being replaced */
+
+#define ValidIn(mem_type) (VALID_HOST << (mem_type))
+#define OtherType(mem_type) ((CeedMemType)(1 - (mem_type)))
+
+typedef enum { MEMORY_NONE, MEMORY_OWNED, MEMORY_BORROWED, MEMORY_ADOPTED } CeedMemoryKind;
+
+typedef struct {
+  CeedMemoryKind kind;
+  void *data;
+  void (*release)(void *owner); /* NULL: nothing to release */
+  void *owner;
+  DLDevice device;
+} CeedMemory;
+
+/* A tensor with its shape and strides: one block, so that the deleter frees once. A buffer lends
+   its own block to one export of one axis at a time; further ones come from malloc. */
+typedef struct {
+  union {
+    DLManagedTensor legacy;
+    DLManagedTensorVersioned versioned;
+  } tensor;
+  struct CeedBuffer_private *buffer;
+  uint64_t unit;
+  int64_t dims[2];
+} CeedExport;
+
+typedef struct CeedBuffer_private {
+  uint64_t word;
+  size_t bytes;
+  CeedMemory memory[2]; /* by CeedMemType */
+  CeedExport slot;
+} * CeedBuffer;
+
+#define CeedBufferWord(buffer) __atomic_load_n(&(buffer)->word, __ATOMIC_ACQUIRE)
+
+/* The memory comes with the first write, so that a vector made to adopt a tensor costs O(1). */
+int CeedBufferCreate(Ceed ceed, size_t bytes, CeedBuffer *buffer);
+int CeedBufferAllocate(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type);
+
+/* Count a unit unless one of the blockers is there; `what` is who asks, for the text. */
+int CeedBufferAcquire(Ceed ceed, CeedBuffer buffer, uint64_t unit, uint64_t blockers,
+                      const char *what);
+int CeedBufferRefuse(Ceed ceed, uint64_t word, const char *what);
+void CeedBufferRelease(CeedBuffer buffer, uint64_t unit);
+
+/* End a writer's access to one memory type, which holds the current values from now on. */
+int CeedBufferReleaseWriter(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type);
+
+/* Make one memory type hold the current values; `exclusive` where it alone will. */
+int CeedBufferSync(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, bool exclusive);
+
+/* Replace the memory of one type while nobody else has it. The buffer stays, so that exports need
+   no lock to find it. */
+int CeedBufferMove(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, CeedMemory memory,
+                   bool read_only, const char *what);
+/* Forget borrowed memory; its address, with the current values in it, is the result. */
+int CeedBufferTake(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, void **data);
+
+int CeedMemoryCopy(Ceed ceed, void *to, CeedMemType to_type, const void *from,
+                   CeedMemType from_type, size_t bytes);
+
+// ------------------------------------------------------------------------------------------------
+// Vectors
+// ------------------------------------------------------------------------------------------------
+
+struct CeedVector_private {
+  CeedBase base;
+  CeedSize length;
+  CeedBuffer buffer;
+  uint64_t state;
+  CeedMemType writer_type; /* of the array that is out for writing */
+};
+
+int CeedMemTypeCheck(Ceed ceed, CeedMemType mem_type);
+
+/* Access without a handle check; the entries of `data` belong to the caller until the release. */
+int CeedVectorAcquireRead(CeedVector vec, CeedMemType mem_type, const CeedScalar **data,
+                          const char *what);
+int CeedVectorAcquireWrite(CeedVector vec, CeedMemType mem_type, bool keep_values,
+                           CeedScalar **data, const char *what);
+void CeedVectorReleaseRead(CeedVector vec);
+int CeedVectorReleaseWrite(CeedVector vec);
+void CeedVectorCancelWrite(CeedVector vec);
+
+#endif

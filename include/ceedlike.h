@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// The public interface of libceedlike: vectors whose memory crosses between a C or Fortran solver
+/// and any array library that speaks DLPack, with ownership, precision and place always checked.
+///
+/// Every function returns an error code unless it says otherwise; 0 is success. On failure nothing
+/// has changed and the text is in CeedGetErrorMessage(). Five words say who owns what, always on
+/// success: an argument is *copied* (not kept), *borrowed* (kept, never freed: the caller keeps it
+/// alive), or *taken* (ours now, freed by us); a result is *lent* (valid until given back) or
+/// *given* (the caller releases it).
+///
+/// Threads: reference copies, destruction, exports and deleters may run in any thread at any time.
+/// All other calls on one object: one thread at a time. The entries themselves are never locked.
+#ifndef CEEDLIKE_H
+#define CEEDLIKE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "ceedlike_names.h"
+
+#define CEED_VERSION_MAJOR 0
+#define CEED_VERSION_MINOR 13
+#define CEED_VERSION_PATCH 0
+#define CEED_VERSION_RELEASE false
+#define CEED_VERSION_GE(major, minor, patch) \
+  (CEED_VERSION_MAJOR > (major) ||           \
+   (CEED_VERSION_MAJOR == (major) &&         \
+    (CEED_VERSION_MINOR > (minor) ||         \
+     (CEED_VERSION_MINOR == (minor) && CEED_VERSION_PATCH >= (patch)))))
+
+/// The precision is the build's own: double, or float where CEEDLIKE_SINGLE is defined. The two
+/// have different linker names, so one program may hold both.
+#ifdef CEEDLIKE_SINGLE
+typedef float CeedScalar;
+#define CEED_SCALAR_TYPE CEED_SCALAR_FP32
+#define CEED_EPSILON 6e-08f
+#else
+typedef double CeedScalar;
+#define CEED_SCALAR_TYPE CEED_SCALAR_FP64
+#define CEED_EPSILON 1e-16
+#endif
+
+#ifdef __cplusplus
+#define CEED_EXTERN extern "C"
+extern "C" {
+#else
+#define CEED_EXTERN extern
+#endif
+
+#pragma GCC visibility push(default)
+
+/* cffi: begin */
+
+// ------------------------------------------------------------------------------------------------
+// Types and values
+// ------------------------------------------------------------------------------------------------
+
+// The two structs of dlpack.h (DLPack 1.3); include the official header to look inside, or none.
+struct DLManagedTensor;
+struct DLManagedTensorVersioned;
+
+typedef int32_t CeedInt;       // counts of nodes, components, points
+typedef ptrdiff_t CeedSize;    // lengths
+typedef signed char CeedInt8;  // small signs
+
+typedef enum { CEED_SCALAR_FP32 = 0, CEED_SCALAR_FP64 = 1 } CeedScalarType;
+
+/// Positive: the object is as it was. Negative: what was asked can't be had from this object or
+/// machine (memory, backend, function).
+enum {
+  CEED_ERROR_SUCCESS = 0,
+  CEED_ERROR_MINOR = 1,
+  CEED_ERROR_DIMENSION = 2,     // a length or an index that does not fit
+  CEED_ERROR_INCOMPLETE = 3,    // no values yet
+  CEED_ERROR_INCOMPATIBLE = 4,  // a bad argument, another precision, a malformed tensor
+  CEED_ERROR_ACCESS = 5,        // somebody else holds the memory, or it is read-only
+  CEED_ERROR_MAJOR = -1,        // out of memory
+  CEED_ERROR_BACKEND = -2,      // this context has no such memory
+  CEED_ERROR_UNSUPPORTED = -3   // this library has no such thing
+};
+
+typedef enum { CEED_MEM_HOST = 0, CEED_MEM_DEVICE = 1 } CeedMemType;
+
+typedef enum {
+  CEED_COPY_VALUES = 0,  // copies the values; the pointer is not kept
+  CEED_USE_POINTER = 1,  // borrows the memory and works in place
+  CEED_OWN_POINTER = 2   // takes the memory
+} CeedCopyMode;
+
+typedef enum { CEED_NORM_1 = 0, CEED_NORM_2 = 1, CEED_NORM_MAX = 2 } CeedNormType;
+
+typedef enum {
+  CEED_CONTEXT_FIELD_DOUBLE = 1,
+  CEED_CONTEXT_FIELD_INT32 = 2,
+  CEED_CONTEXT_FIELD_BOOL = 3
+} CeedContextFieldType;
+
+/// How an exported tensor is meant; docs/ownership.md has the whole table of what each forbids.
+typedef enum {
+  CEED_EXPORT_SHARED = 0,  // both sides see each other's writes
+  CEED_EXPORT_READ = 1,    // a lease: nobody writes until the last one ends
+  CEED_EXPORT_WRITE = 2,   // exclusive: nobody else reads or writes until it ends
+  CEED_EXPORT_PIN = 3,     // only keeps the memory where it is; asks nothing of readers and writers
+  CEED_EXPORT_COPY = 4     // a private, compact copy that the tensor alone owns
+} CeedExportMode;
+
+typedef struct Ceed_private *Ceed;
+typedef struct CeedVector_private *CeedVector;
+typedef struct CeedRequest_private *CeedRequest;
+typedef struct CeedContextFieldLabel_private *CeedContextFieldLabel;
+
+// ------------------------------------------------------------------------------------------------
+// Ceed: the context that all objects are made in. Counted; objects keep theirs alive.
+// ------------------------------------------------------------------------------------------------
+
+/// Make a context for a resource.
+///
+/// The text up to `:` is a leading part of a resource's name ("/cpu/self", "/cpu/self/ref/serial",
+/// "/cpu/self/opt/blocked"); the fastest match wins. What follows `:` are options of a device; host
+/// resources have none and ignore them. The environment variable CEED_ERROR_HANDLER chooses the
+/// error handler: `store` (the default: nothing is printed, nothing aborts), `return`, `exit` or
+/// `abort`.
+///
+/// Ownership: gives the caller a reference; release it with CeedDestroy().
+/// Errors:    CEED_ERROR_UNSUPPORTED, with the list of resources, for an unknown one.
+int CeedInit(const char *resource, Ceed *ceed);
+
+/// Let a device context order its work on a stream of the caller (a CUstream, hipStream_t or
+/// sycl::queue pointer).
+///
+/// Ownership: borrows the stream.
+/// Errors:    CEED_ERROR_UNSUPPORTED on a host context: it has no streams.
+int CeedSetStream(Ceed ceed, void *handle);
+
+/// Share a context: `*ceed_copy` becomes a reference of the same object.
+///
+/// Ownership: gives a reference. What `*ceed_copy` held before is released first; start from NULL.
+int CeedReferenceCopy(Ceed ceed, Ceed *ceed_copy);
+
+/// The full name of the resource; lent, it lives as long as the context.
+int CeedGetResource(Ceed ceed, const char **resource);
+
+/// Whether equal calls give equal bits; true for every host resource.
+int CeedIsDeterministic(Ceed ceed, bool *is_deterministic);
+
+/// The memory type that needs no copy here.
+int CeedGetPreferredMemType(Ceed ceed, CeedMemType *type);
+
+/// Whether vectors of this context can hold memory of a type.
+int CeedMemTypeIsAvailable(Ceed ceed, CeedMemType mem_type, bool *is_available);
+
+/// Print resource, precision and memory types of a context.
+int CeedView(Ceed ceed, FILE *stream);
+
+/// Release a reference and set `*ceed` to NULL; NULL is accepted, twice is safe.
+int CeedDestroy(Ceed *ceed);
+
+/// The text of the last error in this thread, "No error message stored" when there is none. `ceed`
+/// may be NULL. The text is lent until the thread's next error.
+int CeedGetErrorMessage(Ceed ceed, const char **err_msg);
+
+/// Forget this thread's error text; sets `*err_msg` to NULL where err_msg is not NULL.
+int CeedResetErrorMessage(Ceed ceed, const char **err_msg);
+
+/// The version of the library that is loaded, to compare with the CEED_VERSION_* of this header.
+int CeedGetVersion(int *major, int *minor, int *patch, bool *release);
+
+/// The revision the library was built from, "unknown" outside a checkout.
+int CeedGetGitVersion(const char **git_version);
+
+/// Compiler, flags and precision of the library that is loaded.
+int CeedGetBuildConfiguration(const char **build_config);
+
+/// The precision of the library that is loaded.
+int CeedGetScalarType(CeedScalarType *scalar_type);
+
+/// Wait for a request. Work on host memory is done when its call returns.
+int CeedRequestWait(CeedRequest *req);
+
+/// Points and weights of the Gauss-Legendre rule with Q >= 1 points on [-1, 1], ascending; exact
+/// for polynomials of degree 2Q-1. Points are the roots of P_Q, weights 2/((1-x^2) P_Q'(x)^2)
+/// (Abramowitz and Stegun 25.4.29). `q_weight_1d` may be NULL.
+int CeedGaussQuadrature(CeedInt Q, CeedScalar *q_ref_1d, CeedScalar *q_weight_1d);
+
+/// Points and weights of the Gauss-Lobatto rule with Q >= 2 points on [-1, 1], ascending, the ends
+/// included; exact for polynomials of degree 2Q-3. Inner points are the roots of P'_{Q-1}, weights
+/// 2/(Q(Q-1) P_{Q-1}(x)^2) (Abramowitz and Stegun 25.4.32). `q_weight_1d` may be NULL.
+int CeedLobattoQuadrature(CeedInt Q, CeedScalar *q_ref_1d, CeedScalar *q_weight_1d);
+
+/// What a label of a registered context field stands for; every output may be NULL. The texts are
+/// lent and live as long as the label.
+int CeedContextFieldLabelGetDescription(CeedContextFieldLabel label, const char **field_name,
+                                        size_t *field_offset, size_t *num_values,
+                                        const char **field_description,
+                                        CeedContextFieldType *field_type);
+
+// ------------------------------------------------------------------------------------------------
+// CeedVector: a length and counted memory. The memory outlives the vector while exports live.
+// ------------------------------------------------------------------------------------------------
+
+/// Make a vector of `len` >= 0 entries without values; the first write allocates its memory
+/// (256-byte aligned).
+///
+/// Ownership: gives the caller a reference; release it with CeedVectorDestroy().
+int CeedVectorCreate(Ceed ceed, CeedSize len, CeedVector *vec);
+
+/// Share a vector: `*vec_copy` becomes a reference of the same object.
+///
+/// Ownership: gives a reference. What `*vec_copy` held before is released first; start from NULL.
+int CeedVectorReferenceCopy(CeedVector vec, CeedVector *vec_copy);
+
+/// Copy all entries of `vec` to `vec_copy`, of the same length.
+int CeedVectorCopy(CeedVector vec, CeedVector vec_copy);
+
+/// Copy the entries start, start+step, ... < stop of `vec` to the same places of `vec_copy`. A stop
+/// of -1 is the length of `vec`.
+///
+/// Errors: CEED_ERROR_DIMENSION unless 0 <= start <= stop <= both lengths and step > 0.
+int CeedVectorCopyStrided(CeedVector vec, CeedSize start, CeedSize stop, CeedSize step,
+                          CeedVector vec_copy);
+
+/// Set the entries from an array of the vector's length, aligned for its type.
+///
+/// Ownership: copies, borrows or takes `array` as `copy_mode` says; taken memory is released with
+///            free(). After CEED_USE_POINTER, CEED_COPY_VALUES writes into the borrowed array.
+/// Errors:    CEED_ERROR_ACCESS for the pointer modes while anybody else holds the memory.
+int CeedVectorSetArray(CeedVector vec, CeedMemType mem_type, CeedCopyMode copy_mode,
+                       CeedScalar *array);
+
+/// Set every entry to a value.
+int CeedVectorSetValue(CeedVector vec, CeedScalar value);
+
+/// Set the entries start, start+step, ... < stop to a value; ranges as in CeedVectorCopyStrided().
+///
+/// Errors: CEED_ERROR_INCOMPLETE when the vector has no values yet.
+int CeedVectorSetValueStrided(CeedVector vec, CeedSize start, CeedSize stop, CeedSize step,
+                              CeedScalar value);
+
+/// Make one memory type hold the current values, so that a borrowed array may be read.
+int CeedVectorSyncArray(CeedVector vec, CeedMemType mem_type);
+
+/// Give a borrowed array back with the current values in it; the vector then has no values.
+/// `array` may be NULL.
+///
+/// Errors: CEED_ERROR_ACCESS when nothing of this memory type was borrowed (memory adopted from a
+///         tensor can't be taken: export it), or while anybody else holds the memory.
+int CeedVectorTakeArray(CeedVector vec, CeedMemType mem_type, CeedScalar **array);
+
+/// Lend the entries for reading and writing, until CeedVectorRestoreArray().
+///
+/// Errors: CEED_ERROR_ACCESS while another array is out, a lease lives, or on read-only memory;
+///         CEED_ERROR_INCOMPLETE when the vector has no values yet.
+int CeedVectorGetArray(CeedVector vec, CeedMemType mem_type, CeedScalar **array);
+
+/// Lend the entries for reading, until CeedVectorRestoreArrayRead(). Any number of readers.
+///
+/// Errors: CEED_ERROR_ACCESS while a writer's array is out or a write lease lives;
+///         CEED_ERROR_INCOMPLETE when the vector has no values yet.
+int CeedVectorGetArrayRead(CeedVector vec, CeedMemType mem_type, const CeedScalar **array);
+
+/// Lend the entries for writing all of them, until CeedVectorRestoreArray(); what they hold before
+/// is unspecified.
+///
+/// Errors: as CeedVectorGetArray(), but a vector without values is fine.
+int CeedVectorGetArrayWrite(CeedVector vec, CeedMemType mem_type, CeedScalar **array);
+
+/// End the access of CeedVectorGetArray() or CeedVectorGetArrayWrite(); sets `*array` to NULL.
+///
+/// Errors: CEED_ERROR_ACCESS when no array is out; CEED_ERROR_INCOMPATIBLE when `*array` is not it.
+int CeedVectorRestoreArray(CeedVector vec, CeedScalar **array);
+
+/// End one access of CeedVectorGetArrayRead(); sets `*array` to NULL. Errors as above.
+int CeedVectorRestoreArrayRead(CeedVector vec, const CeedScalar **array);
+
+/// A norm. Sums are blocked pairwise in CeedScalar: the relative error of the 1-norm is at most
+/// (40 + log2(n)) u, of the 2-norm (22 + log2(n)/2) u, with u the unit roundoff, to first order.
+/// The 2-norm neither overflows nor underflows unless its value does. NaN anywhere gives NaN.
+int CeedVectorNorm(CeedVector vec, CeedNormType type, CeedScalar *norm);
+
+/// x = alpha x
+int CeedVectorScale(CeedVector x, CeedScalar alpha);
+
+/// Zero the entries with |x_i| <= threshold.
+int CeedVectorFilter(CeedVector x, CeedScalar threshold);
+
+/// y = alpha x + y
+int CeedVectorAXPY(CeedVector y, CeedScalar alpha, CeedVector x);
+
+/// y = alpha x + beta y
+int CeedVectorAXPBY(CeedVector y, CeedScalar alpha, CeedScalar beta, CeedVector x);
+
+/// w = x .* y; w may be x or y.
+int CeedVectorPointwiseMult(CeedVector w, CeedVector x, CeedVector y);
+
+/// x_i = 1 / x_i where |x_i| > CEED_EPSILON; other entries stay.
+int CeedVectorReciprocal(CeedVector vec);
+
+/// Print `CeedVector length N`, then the entries start, start+step, ... < stop, one a line in a
+/// printf format with one floating-point conversion; NULL is "%g". Ranges as in
+/// CeedVectorCopyStrided().
+int CeedVectorViewRange(CeedVector vec, CeedSize start, CeedSize stop, CeedInt step,
+                        const char *fp_fmt, FILE *stream);
+
+/// Print all entries as CeedVectorViewRange() does.
+int CeedVectorView(CeedVector vec, const char *fp_fmt, FILE *stream);
+
+/// The context of a vector.
+///
+/// Ownership: gives a reference; release it with CeedDestroy().
+int CeedVectorGetCeed(CeedVector vec, Ceed *ceed);
+
+/// The context of a vector, lent; returns it, or NULL for a bad handle.
+Ceed CeedVectorReturnCeed(CeedVector vec);
+
+/// The number of entries.
+int CeedVectorGetLength(CeedVector vec, CeedSize *length);
+
+/// The state counter: odd while a writer's array is out, grows by 2 with every write. Writes
+/// through exported tensors are not seen.
+int CeedVectorGetState(CeedVector vec, uint64_t *state);
+
+/// Which memory types hold memory of this vector, and which hold its current values; both arrays
+/// are indexed by CeedMemType.
+int CeedVectorGetMemTypes(CeedVector vec, bool holds[2], bool current[2]);
+
+/// The number of live exports of every mode but CEED_EXPORT_COPY, which is nobody else's.
+int CeedVectorGetExportCount(CeedVector vec, CeedSize *count);
+
+/// Release a reference and set `*vec` to NULL; NULL is accepted, twice is safe. Exports never block
+/// it: they keep the memory alive.
+///
+/// Errors: CEED_ERROR_ACCESS while an array is out; the vector stays alive.
+int CeedVectorDestroy(CeedVector *vec);
+
+// ------------------------------------------------------------------------------------------------
+// DLPack: memory to and from any library that speaks it. A tensor given away is released by calling
+// its deleter once, from any thread; a tensor taken is released by us the same way. Where a `ceed`
+// is an argument it may be NULL: the vector's own is meant, and another one is an error.
+// ------------------------------------------------------------------------------------------------
+
+/// Export a vector as a legacy tensor of one axis that shares its memory (CEED_EXPORT_SHARED).
+///
+/// Ownership: gives the caller a tensor. The memory lives until its deleter is called, even when
+///            the vector is destroyed first.
+/// Errors:    CEED_ERROR_ACCESS while a writer's array is out or a lease lives, and on read-only
+///            memory: a legacy tensor can't say so. CEED_ERROR_INCOMPLETE without values.
+int CeedVectorToDLPack(Ceed ceed, CeedVector vec, CeedMemType mem_type,
+                       struct DLManagedTensor **tensor);
+
+/// The same as a versioned tensor (DLPack 1.3), which also says read-only where it must: on
+/// read-only memory, and while read leases live.
+///
+/// Errors: CEED_ERROR_ACCESS while a writer's array is out or a write lease lives.
+int CeedVectorToDLPackVersioned(Ceed ceed, CeedVector vec, CeedMemType mem_type,
+                                struct DLManagedTensorVersioned **tensor);
+
+/// Export memory of a vector in a mode, with a shape of `ndim` axes (at most 64) and strides in
+/// entries, from its first entry on; NULL strides are C order (last axis fastest).
+///
+/// Ownership: gives the caller a tensor, as above.
+/// Errors:    CEED_ERROR_DIMENSION when the shape reaches outside the vector or a stride is
+///            negative; CEED_ERROR_ACCESS as the mode says, with the counts in the text.
+int CeedVectorExport(CeedVector vec, CeedMemType mem_type, CeedExportMode mode, CeedInt ndim,
+                     const int64_t *shape, const int64_t *strides,
+                     struct DLManagedTensorVersioned **tensor);
+
+/// Take a legacy tensor into a vector of as many entries. Several axes are flattened in C order
+/// (last axis fastest). The memory of a legacy tensor counts as writable.
+///
+/// Ownership: takes the tensor in every copy mode, on success only; on failure the caller still
+///            owns it. CEED_COPY_VALUES copies (any strides) and calls the deleter before it
+///            returns. CEED_USE_POINTER and CEED_OWN_POINTER both adopt the memory (which must be
+///            C-contiguous and aligned for its type) and call the deleter when the vector lets go.
+/// Errors:    CEED_ERROR_INCOMPATIBLE for another type, device or layout, or a malformed tensor;
+///            CEED_ERROR_DIMENSION for another number of entries; CEED_ERROR_ACCESS while anybody
+///            else holds the vector's memory.
+int CeedVectorTakeFromDLPack(Ceed ceed, CeedVector vec, struct DLManagedTensor *tensor,
+                             CeedCopyMode copy_mode);
+
+/// The same for a versioned tensor of major version 1. Adopted memory that says read-only stays so:
+/// every later write is CEED_ERROR_ACCESS.
+int CeedVectorTakeFromDLPackVersioned(Ceed ceed, CeedVector vec,
+                                      struct DLManagedTensorVersioned *tensor,
+                                      CeedCopyMode copy_mode);
+
+/// Make a vector of a legacy tensor's number of entries and take the tensor into it.
+///
+/// Ownership: gives a vector; takes the tensor as CeedVectorTakeFromDLPack() does.
+int CeedVectorCreateFromDLPack(Ceed ceed, struct DLManagedTensor *tensor, CeedCopyMode copy_mode,
+                               CeedVector *vec);
+
+/// The same for a versioned tensor.
+int CeedVectorCreateFromDLPackVersioned(Ceed ceed, struct DLManagedTensorVersioned *tensor,
+                                        CeedCopyMode copy_mode, CeedVector *vec);
+
+/// The DLPack device (type and id, as in DLDevice) that an export of a memory type would carry:
+/// (1, 0) for host memory, unless it was adopted from a tensor that says otherwise (pinned,
+/// managed).
+int CeedVectorGetDLPackDevice(CeedVector vec, CeedMemType mem_type, int32_t *device_type,
+                              int32_t *device_id);
+
+/// Wrap a pointer to entries of CeedScalar, C order, as a tensor: raw data of a quadrature function
+/// for code that reads tensors. Calling the deleter frees the tensor, not the data.
+///
+/// Ownership: borrows `data`, for as long as the tensor is used; gives the caller the tensor.
+int CeedDLPackWrap(void *data, CeedMemType mem_type, CeedInt ndim, const int64_t *shape,
+                   bool read_only, struct DLManagedTensorVersioned **tensor);
+
+/// The memory type that a tensor's device stands for here. Pinned and managed memory is host
+/// memory.
+///
+/// Errors: CEED_ERROR_INCOMPATIBLE, with the device's name, for one that is neither.
+int CeedDLPackGetMemType(const struct DLManagedTensor *tensor, CeedMemType *mem_type);
+int CeedDLPackGetMemTypeVersioned(const struct DLManagedTensorVersioned *tensor,
+                                  CeedMemType *mem_type);
+
+/// Print what a tensor says of itself: version, flags, device and type by name, shape, strides,
+/// offset, contiguity, alignment, whether it has a deleter. Malformed fields are named, never
+/// followed. What one reaches for when an exchange fails.
+int CeedDLPackView(const struct DLManagedTensor *tensor, FILE *stream);
+int CeedDLPackViewVersioned(const struct DLManagedTensorVersioned *tensor, FILE *stream);
+
+/// What a C function wants of a tensor; start from CEED_DLPACK_ANY and narrow it.
+typedef struct {
+  int32_t code;          // DLDataTypeCode: 0 int, 1 uint, 2 float, 5 complex, 6 bool, ...; -1: any
+  int32_t bits;          // of one lane; -1: any
+  int32_t lanes;         // -1: any
+  int32_t device_type;   // DLDeviceType; -1: any that the host can address
+  int32_t ndim;          // -1: any
+  const int64_t *shape;  // ndim lengths, each -1 for any; NULL: any
+  bool contiguous;       // C-contiguous (last axis fastest)
+  bool writable;         // not marked read-only; legacy tensors count as writable
+  size_t alignment;      // of the first entry, in bytes; 0: any
+} CeedDLPackSpec;
+
+/// Check a tensor as taking does (version, device, type, shape, overflow, layout, alignment), for
+/// any type and without any vector: for C libraries that want only that.
+///
+/// `tensor` is a DLManagedTensorVersioned where `versioned` is true, else a DLManagedTensor.
+/// Errors: CEED_ERROR_INCOMPATIBLE, CEED_ERROR_DIMENSION for ndim and shape, CEED_ERROR_ACCESS for
+///         writability; the text names what the tensor has and what was wanted.
+int CeedDLPackCheck(const void *tensor, bool versioned, const CeedDLPackSpec *spec);
+
+/* cffi: end */
+
+/// Any well-formed tensor that the host can address, of whole bytes.
+#define CEED_DLPACK_ANY \
+  { -1, -1, -1, -1, -1, NULL, false, false, 0 }
+
+// ------------------------------------------------------------------------------------------------
+// Outside the part that cffi reads: error handlers, sentinels, names of enum values
+// ------------------------------------------------------------------------------------------------
+
+/// Receives every error of a context; what it returns is what the failing function returns.
+typedef int (*CeedErrorHandler)(Ceed ceed, const char *filename, int line_no, const char *func,
+                                int err_code, const char *format, va_list *args);
+
+/// Choose who receives the errors of a context; NULL is CeedErrorStore.
+int CeedSetErrorHandler(Ceed ceed, CeedErrorHandler handler);
+
+/// Report an error to the handler of a context (NULL: the one that CEED_ERROR_HANDLER names);
+/// returns the handler's code. CeedError() fills in the place.
+int CeedErrorImpl(Ceed ceed, const char *filename, int lineno, const char *func, int ecode,
+                  const char *format, ...);
+#define CeedError(ceed, ecode, ...) \
+  (CeedErrorImpl((ceed), __FILE__, __LINE__, __func__, (ecode), __VA_ARGS__), (ecode))
+
+/// The handlers: return the code; also keep the text for CeedGetErrorMessage(); print
+/// `file:line in func(): text` to stderr and exit with the code; print and abort.
+int CeedErrorReturn(Ceed ceed, const char *filename, int line_no, const char *func, int err_code,
+                    const char *format, va_list *args);
+int CeedErrorStore(Ceed ceed, const char *filename, int line_no, const char *func, int err_code,
+                   const char *format, va_list *args);
+int CeedErrorExit(Ceed ceed, const char *filename, int line_no, const char *func, int err_code,
+                  const char *format, va_list *args);
+int CeedErrorAbort(Ceed ceed, const char *filename, int line_no, const char *func, int err_code,
+                   const char *format, va_list *args);
+
+/// Stand-ins for a vector in the fields of operators; never a vector themselves.
+extern const CeedVector CEED_VECTOR_ACTIVE;
+extern const CeedVector CEED_VECTOR_NONE;
+
+/// Requests for work to be done on return, or in the order of the calls.
+extern CeedRequest *const CEED_REQUEST_IMMEDIATE;
+extern CeedRequest *const CEED_REQUEST_ORDERED;
+
+/// Names of enum values, indexed by them; CeedErrorTypes from CEED_ERROR_UNSUPPORTED on.
+extern const char *const *const CeedErrorTypes;
+extern const char *const CeedMemTypes[];
+extern const char *const CeedCopyModes[];
+extern const char *const CeedContextFieldTypes[];
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+/// printf conversions
+#define CeedInt_FMT "d"
+#define CeedSize_FMT "td"
+
+/// base to a power >= 0
+static inline CeedInt CeedIntPow(CeedInt base, CeedInt power) {
+  CeedInt result = 1;
+  for (; power > 0; power >>= 1, base *= power ? base : 1) {
+    if (power & 1) result *= base;
+  }
+  return result;
+}
+
+static inline CeedInt CeedIntMin(CeedInt a, CeedInt b) { return a < b ? a : b; }
+static inline CeedInt CeedIntMax(CeedInt a, CeedInt b) { return a > b ? a : b; }
+
+#endif

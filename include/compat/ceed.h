@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// For programs written for libCEED: compile with -I<prefix>/include/ceedlike/compat, link
+/// libceedlike. Such programs ignore return codes because an error aborts, so it does here, unless
+/// the environment variable CEED_ERROR_HANDLER says otherwise.
+#ifndef CEEDLIKE_COMPAT_CEED_H
+#define CEEDLIKE_COMPAT_CEED_H
+
+#include <stdlib.h>
+
+#include "../ceedlike.h"
+
+static inline int CeedInitOrAbort(const char *resource, Ceed *ceed) {
+  int code = CeedInit(resource, ceed);
+  const char *text = NULL;
+
+  if (getenv("CEED_ERROR_HANDLER")) return code;
+  if (!code) return CeedSetErrorHandler(*ceed, CeedErrorAbort);
+  CeedGetErrorMessage(NULL, &text);
+  fprintf(stderr, "%s:%d in CeedInit(): %s\n", __FILE__, __LINE__, text);
+  abort();
+}
+
+#undef CeedInit
+#define CeedInit CeedInitOrAbort
+
+#endif
