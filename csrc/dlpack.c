@@ -9,6 +9,15 @@
 
 static const DLDataType scalar_type = {DLPACK_FLOAT, 8 * sizeof(CeedScalar), 1};
 
+/* What is asked for; strides may be NULL, for C order. */
+typedef struct {
+  CeedExportMode mode;
+  CeedMemType mem_type;
+  CeedInt ndim;
+  const int64_t *shape, *strides;
+  bool is_legacy;
+} ExportRequest;
+
 // ------------------------------------------------------------------------------------------------
 // Export blocks
 // ------------------------------------------------------------------------------------------------
@@ -29,27 +38,26 @@ static CeedExport *ExportAllocate(CeedInt ndim) {
   return malloc(sizeof(CeedExport) + 2 * (size_t)ndim * sizeof(int64_t));
 }
 
-/* Axes of length 0 or 1 get the stride of C order: every other choice has broken somebody. */
-static void FillDims(int64_t *dims, CeedInt ndim, const int64_t *shape, const int64_t *strides) {
+/* Axes of length 0 or 1 get the stride of C order: every other choice has broken somebody. `dims`
+   has room for shape and strides, and lives as long as the tensor. */
+static inline void FillTensor(DLTensor *tensor, const CeedMemory *memory, const ExportRequest *r,
+                              int64_t *dims) {
   int64_t step = 1;
-
-  for (CeedInt i = ndim - 1; i >= 0; i--) {
-    dims[i] = shape[i];
-    dims[ndim + i] = strides && shape[i] > 1 ? strides[i] : step;
-    if (shape[i] > 1) step *= shape[i];
-  }
-}
-
-static void FillTensor(DLTensor *tensor, const CeedMemory *memory, CeedInt ndim, int64_t *dims) {
   bool is_empty = false;
 
-  for (CeedInt i = 0; i < ndim; i++) is_empty = is_empty || !dims[i];
+  for (CeedInt i = r->ndim - 1; i >= 0; i--) {
+    int64_t length = r->shape[i];
+    dims[i] = length;
+    dims[r->ndim + i] = r->strides && length > 1 ? r->strides[i] : step;
+    if (length > 1) step *= length;
+    if (!length) is_empty = true;
+  }
   tensor->data = is_empty ? NULL : memory->data;
   tensor->device = memory->device;
-  tensor->ndim = ndim;
+  tensor->ndim = r->ndim;
   tensor->dtype = scalar_type;
   tensor->shape = dims;
-  tensor->strides = dims + ndim;
+  tensor->strides = dims + r->ndim;
   tensor->byte_offset = 0;
 }
 
@@ -112,15 +120,6 @@ static inline uint64_t WithSide(uint64_t word, const ExportRow *row, CeedMemType
   return mem_type == CEED_MEM_DEVICE ? word | SIDE_DEVICE : word & ~SIDE_DEVICE;
 }
 
-/* What is asked for; strides may be NULL, for C order. */
-typedef struct {
-  CeedExportMode mode;
-  CeedMemType mem_type;
-  CeedInt ndim;
-  const int64_t *shape, *strides;
-  bool is_legacy;
-} ExportRequest;
-
 static int Refuse(CeedVector vec, uint64_t word, const ExportRow *row, const ExportRequest *r) {
   Ceed ceed = vec->base.ceed;
 
@@ -149,8 +148,8 @@ static int CheckExport(CeedVector vec, uint64_t word, const ExportRequest *r) {
 }
 
 /* Count an export in one compare-and-swap and find a block for its tensor. */
-static int ExportAcquire(CeedVector vec, const ExportRequest *r, CeedExport **block,
-                         bool *read_only) {
+static inline int ExportAcquire(CeedVector vec, const ExportRequest *r, CeedExport **block,
+                                bool *read_only) {
   CeedBuffer buffer = vec->buffer;
   uint64_t word = __atomic_load_n(&buffer->word, __ATOMIC_ACQUIRE), next;
   CeedExport *spare = NULL;
@@ -187,27 +186,29 @@ static int ExportAcquire(CeedVector vec, const ExportRequest *r, CeedExport **bl
   return CEED_ERROR_SUCCESS;
 }
 
-static int ExportShared(CeedVector vec, const ExportRequest *r, CeedExport **block) {
-  CeedExport *found;
-  bool read_only;
-  int code;
+static int SyncExport(CeedVector vec, const ExportRequest *r, CeedExport *block) {
+  bool exclusive = (block->unit & WRITABLE_EXPORTS) != 0;
+  int code = CeedBufferSync(vec->base.ceed, vec->buffer, r->mem_type, exclusive);
 
-  CeedCall(ExportAcquire(vec, r, &found, &read_only));
-  code = CeedBufferSync(vec->base.ceed, vec->buffer, r->mem_type,
-                        (found->unit & WRITABLE_EXPORTS) != 0);
-  if (code) {
-    ExportDelete(found);
-    return code;
+  if (code) ExportDelete(block);
+  return code;
+}
+
+static inline int ExportShared(CeedVector vec, const ExportRequest *r, CeedExport **block) {
+  const CeedMemory *memory = &vec->buffer->memory[r->mem_type];
+  bool read_only;
+
+  CeedCall(ExportAcquire(vec, r, block, &read_only));
+  if (__builtin_expect((CeedBufferWord(vec->buffer) & VALID) != ValidIn(r->mem_type), 0)) {
+    CeedCall(SyncExport(vec, r, *block));
   }
-  FillDims(found->dims, r->ndim, r->shape, r->strides);
   if (r->is_legacy) {
-    FillLegacy(found);
+    FillLegacy(*block);
+    FillTensor(&(*block)->tensor.legacy.dl_tensor, memory, r, (*block)->dims);
   } else {
-    FillVersioned(found, read_only ? DLPACK_FLAG_READ_ONLY : 0);
+    FillVersioned(*block, read_only ? DLPACK_FLAG_READ_ONLY : 0);
+    FillTensor(&(*block)->tensor.versioned.dl_tensor, memory, r, (*block)->dims);
   }
-  FillTensor(r->is_legacy ? &found->tensor.legacy.dl_tensor : &found->tensor.versioned.dl_tensor,
-             &vec->buffer->memory[r->mem_type], r->ndim, found->dims);
-  *block = found;
   return CEED_ERROR_SUCCESS;
 }
 
@@ -276,8 +277,7 @@ static int CopyOfView(CeedVector vec, const ExportRequest *r, CeedBuffer *copy) 
   int code;
 
   CeedCall(CeedVectorAcquireRead(vec, CEED_MEM_HOST, &data, "Export"));
-  FillDims(dims, r->ndim, r->shape, r->strides);
-  FillTensor(&view, &vec->buffer->memory[CEED_MEM_HOST], r->ndim, dims);
+  FillTensor(&view, &vec->buffer->memory[CEED_MEM_HOST], r, dims);
   code = CopyToBuffer(vec->base.ceed, &view, copy);
   CeedVectorReleaseRead(vec);
   return code;
@@ -285,24 +285,23 @@ static int CopyOfView(CeedVector vec, const ExportRequest *r, CeedBuffer *copy) 
 
 static int ExportCopy(CeedVector vec, const ExportRequest *r, CeedExport **block) {
   Ceed ceed = vec->base.ceed;
-  CeedExport *found;
+  ExportRequest compact = *r;
   CeedBuffer copy;
 
   CeedCheck(r->mem_type == CEED_MEM_HOST, ceed, CEED_ERROR_UNSUPPORTED,
             "Export: a copy is made in host memory");
   CeedCall(CopyOfView(vec, r, &copy));
-  found = r->ndim == 1 ? &copy->slot : ExportAllocate(r->ndim);
-  if (!found) {
+  *block = r->ndim == 1 ? &copy->slot : ExportAllocate(r->ndim);
+  if (!*block) {
     CeedBufferRelease(copy, REF_ONE);
     return CeedError(ceed, CEED_ERROR_MAJOR, "Out of memory: a tensor");
   }
-  found->buffer = copy;
-  found->unit = REF_ONE;
-  FillDims(found->dims, r->ndim, r->shape, NULL);
-  FillVersioned(found, DLPACK_FLAG_IS_COPIED);
-  FillTensor(&found->tensor.versioned.dl_tensor, &copy->memory[CEED_MEM_HOST], r->ndim,
-             found->dims);
-  *block = found;
+  (*block)->buffer = copy;
+  (*block)->unit = REF_ONE;
+  compact.strides = NULL;
+  FillVersioned(*block, DLPACK_FLAG_IS_COPIED);
+  FillTensor(&(*block)->tensor.versioned.dl_tensor, &copy->memory[CEED_MEM_HOST], &compact,
+             (*block)->dims);
   return CEED_ERROR_SUCCESS;
 }
 
@@ -594,10 +593,9 @@ int CeedDLPackWrap(void *data, CeedMemType mem_type, CeedInt ndim, const int64_t
   CeedCall(CheckWrap(data, mem_type, &request));
   block = ExportAllocate(ndim);
   CeedCheck(block, NULL, CEED_ERROR_MAJOR, "Out of memory: a tensor");
-  FillDims(block->dims, ndim, shape, NULL);
   FillVersioned(block, read_only ? DLPACK_FLAG_READ_ONLY : 0);
   block->tensor.versioned.deleter = DeleteWrap;
-  FillTensor(&block->tensor.versioned.dl_tensor, &memory, ndim, block->dims);
+  FillTensor(&block->tensor.versioned.dl_tensor, &memory, &request, block->dims);
   *tensor = &block->tensor.versioned;
   return CEED_ERROR_SUCCESS;
 }

@@ -535,12 +535,12 @@ int CeedVectorViewRange(CeedVector vec, CeedSize start, CeedSize stop, CeedInt s
             "The format \"%s\" must have one conversion, of a floating-point number", fp_fmt);
   CeedCall(CheckRange(ceed, start, &stop, step, vec->length));
   CeedCall(CeedVectorAcquireRead(vec, CEED_MEM_HOST, &data, "View"));
-  fprintf(stream, "CeedVector length %td\n", vec->length);
-  for (CeedSize i = start; i < stop; i += CeedStep(step, stop - i)) {
-    fprintf(stream, fp_fmt, (double)data[i]);
-    fputc('\n', stream);
+  bool written = fprintf(stream, "CeedVector length %td\n", vec->length) > 0;
+  for (CeedSize i = start; written && i < stop; i += CeedStep(step, stop - i)) {
+    written = fprintf(stream, fp_fmt, (double)data[i]) >= 0 && fputc('\n', stream) != EOF;
   }
   CeedVectorReleaseRead(vec);
+  CeedCheck(written, ceed, CEED_ERROR_MINOR, "View: the stream can't be written");
   return CEED_ERROR_SUCCESS;
 }
 
