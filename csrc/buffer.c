@@ -181,25 +181,27 @@ int CeedBufferMove(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, CeedMemor
   return CEED_ERROR_SUCCESS;
 }
 
-static int TakeWhileMoving(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, void **data) {
-  CeedMemory *memory = &buffer->memory[mem_type];
-
-  CeedCheck(memory->kind != MEMORY_ADOPTED, ceed, CEED_ERROR_ACCESS,
-            "The %s memory was adopted from a tensor: export it instead of taking it",
-            CeedMemTypes[mem_type]);
-  CeedCheck(memory->kind == MEMORY_BORROWED, ceed, CEED_ERROR_ACCESS,
-            "No %s array was borrowed, so that none can be taken back", CeedMemTypes[mem_type]);
-  CeedCall(CeedBufferSync(ceed, buffer, mem_type, true));
-  *data = memory->data;
-  *memory = NoMemory(ceed, mem_type);
+static int CheckTake(Ceed ceed, const CeedMemory *memory, const char *place, bool wants_address) {
+  CeedCheck(memory->kind != MEMORY_ADOPTED || !wants_address, ceed, CEED_ERROR_ACCESS,
+            "The %s memory was adopted from a tensor: export it instead of taking it", place);
+  CeedCheck(memory->kind == MEMORY_BORROWED || memory->kind == MEMORY_ADOPTED, ceed,
+            CEED_ERROR_ACCESS, "No %s array was borrowed, so that none can be taken back", place);
   return CEED_ERROR_SUCCESS;
 }
 
 int CeedBufferTake(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, void **data) {
+  CeedMemory *memory = &buffer->memory[mem_type], old = NoMemory(ceed, mem_type);
   int code;
 
   CeedCall(CeedBufferAcquire(ceed, buffer, MOVING, ~(FLAGS | REF_ONE), "TakeArray"));
-  code = TakeWhileMoving(ceed, buffer, mem_type, data);
-  Finish(buffer, MOVING, code ? 0 : VALID, 0);
+  code = CheckTake(ceed, memory, CeedMemTypes[mem_type], data != NULL);
+  if (!code && data) code = CeedBufferSync(ceed, buffer, mem_type, true);
+  if (!code) {
+    old = *memory;
+    *memory = NoMemory(ceed, mem_type);
+    if (data) *data = old.data;
+  }
+  Finish(buffer, MOVING, code ? 0 : VALID | READ_ONLY, 0);
+  MemoryRelease(&old);
   return code;
 }

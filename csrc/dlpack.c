@@ -216,10 +216,11 @@ static inline int ExportShared(CeedVector vec, const ExportRequest *r, CeedExpor
 // Copying
 // ------------------------------------------------------------------------------------------------
 
-/* Entries in C order from any strides; returns the end of what was written. */
+/* Entries in C order from any strides; returns the end of what was written. The stride of an axis
+   of length 1 may be any number. */
 static CeedScalar *Gather(const DLTensor *tensor, int32_t axis, const char *from, CeedScalar *to) {
   int64_t length = axis < tensor->ndim ? tensor->shape[axis] : 1;
-  int64_t step = axis < tensor->ndim ? tensor->strides[axis] * (int64_t)sizeof *to : 0;
+  int64_t step = length > 1 ? tensor->strides[axis] * (int64_t)sizeof *to : 0;
 
   if (axis < tensor->ndim - 1) {
     for (int64_t i = 0; i < length; i++) to = Gather(tensor, axis + 1, from + i * step, to);

@@ -154,7 +154,8 @@ int CeedBufferSync(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, bool excl
    no lock to find it. */
 int CeedBufferMove(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, CeedMemory memory,
                    bool read_only, const char *what);
-/* Forget borrowed memory; its address, with the current values in it, is the result. */
+/* Let go of memory of somebody else. Its address, with the current values in it, is the result
+   where data is not NULL. */
 int CeedBufferTake(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, void **data);
 
 int CeedMemoryCopy(Ceed ceed, void *to, CeedMemType to_type, const void *from,

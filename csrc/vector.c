@@ -304,8 +304,9 @@ int CeedVectorSetArray(CeedVector vec, CeedMemType mem_type, CeedCopyMode copy_m
 int CeedVectorTakeArray(CeedVector vec, CeedMemType mem_type, CeedScalar **array) {
   void *data;
 
-  CeedCall(CheckAccess(vec, mem_type, &data));
-  CeedCall(CeedBufferTake(vec->base.ceed, vec->buffer, mem_type, &data));
+  CeedCall(CeedObjectCheck(vec, CEED_KIND_VECTOR));
+  CeedCall(CeedMemTypeCheck(vec->base.ceed, mem_type));
+  CeedCall(CeedBufferTake(vec->base.ceed, vec->buffer, mem_type, array ? &data : NULL));
   vec->state += 2;
   if (array) *array = data;
   return CEED_ERROR_SUCCESS;

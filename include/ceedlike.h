@@ -242,11 +242,11 @@ int CeedVectorSetValueStrided(CeedVector vec, CeedSize start, CeedSize stop, Cee
 /// Make one memory type hold the current values, so that a borrowed array may be read.
 int CeedVectorSyncArray(CeedVector vec, CeedMemType mem_type);
 
-/// Give a borrowed array back with the current values in it; the vector then has no values.
-/// `array` may be NULL.
+/// Give a borrowed array back with the current values in it; the vector then has no values. Where
+/// `array` is NULL the memory is only let go of, memory adopted from a tensor too.
 ///
-/// Errors: CEED_ERROR_ACCESS when nothing of this memory type was borrowed (memory adopted from a
-///         tensor can't be taken: export it), or while anybody else holds the memory.
+/// Errors: CEED_ERROR_ACCESS when nothing of this memory type was borrowed (the address of adopted
+///         memory can't be taken: export it), or while anybody else holds the memory.
 int CeedVectorTakeArray(CeedVector vec, CeedMemType mem_type, CeedScalar **array);
 
 /// Lend the entries for reading and writing, until CeedVectorRestoreArray().
