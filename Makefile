@@ -34,8 +34,9 @@ BUILD ?= build$(FLAVOUR:%=/%)
 # In a checkout a warning is an error; a release must build with compilers yet to come.
 WARNINGS = -Wall -Wextra -Wpedantic $(if $(wildcard .git),-Werror)
 SANITIZE = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-COMPILE = $(CC) -std=c99 $(WARNINGS) -fPIC -fvisibility=hidden -fno-semantic-interposition \
-          -pthread $(CFLAGS) $(SANITIZE) -Iinclude -Icsrc $(CPPFLAGS) -MMD -MP -c
+COMPILE = $(CC) -std=c99 $(WARNINGS) -fPIC -pthread $(CFLAGS) $(SANITIZE) -Iinclude -Icsrc \
+          $(CPPFLAGS) -MMD -MP -c
+OURS = -fvisibility=hidden -fno-semantic-interposition
 LINK = $(CC) -pthread $(CFLAGS) $(SANITIZE) $(LDFLAGS)
 LIBS = -lm -ldl
 
@@ -65,7 +66,7 @@ lib: $(BUILD)/lib/libceedlike.so.0 $(BUILD)/lib/libceedlike_f32.so.0
 CC_VERSION = $(shell LC_ALL=C $(CC) --version 2>/dev/null | head -n 1)
 $(BUILD)/flags: always
 	$(if $(CC_VERSION),,@CC='$(CC)' sh scripts/preflight.sh compiler)
-	$(call keep,'$(CC_VERSION)' '$(COMPILE)' '$(LINK) $(LIBS)')
+	$(call keep,'$(CC_VERSION)' '$(COMPILE) $(OURS)' '$(LINK) $(LIBS)')
 $(BUILD)/sources: always
 	$(call keep,$(SOURCES))
 
@@ -81,7 +82,7 @@ $(BUILD)/config.h: always
 define precision
 $(BUILD)/$1/%.o: csrc/%.c $(BUILD)/flags
 	@mkdir -p $$(@D)
-	$$(call say,CC $$@)$$(COMPILE) $3 $$< -o $$@
+	$$(call say,CC $$@)$$(COMPILE) $(OURS) $3 $$< -o $$@
 $(BUILD)/$1/ceed.o: private CPPFLAGS += -include $(BUILD)/config.h
 $(BUILD)/$1/ceed.o: $(BUILD)/config.h
 
@@ -129,7 +130,7 @@ RUNNER = $(strip $(VALGRIND) $(if $(findstring thread,$(SAN)), \
            $(shell setarch -R true 2>/dev/null && echo setarch -R)))
 
 test-c: $(PROGRAMS)
-	@if command -v prove >/dev/null; then prove -e '$(RUNNER)' $^; \
+	@if command -v prove >/dev/null; then prove -j $$(nproc) -e '$(RUNNER)' $^; \
 	else for program in $^; do echo "$$program"; $(RUNNER) ./$$program || exit 1; done; fi
 
 test:

@@ -195,7 +195,9 @@ int CeedBufferTake(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, void **da
 
   CeedCall(CeedBufferAcquire(ceed, buffer, MOVING, ~(FLAGS | REF_ONE), "TakeArray"));
   code = CheckTake(ceed, memory, CeedMemTypes[mem_type], data != NULL);
-  if (!code && data) code = CeedBufferSync(ceed, buffer, mem_type, true);
+  if (!code && memory->kind == MEMORY_BORROWED) {
+    code = CeedBufferSync(ceed, buffer, mem_type, true);
+  }
   if (!code) {
     old = *memory;
     *memory = NoMemory(ceed, mem_type);
