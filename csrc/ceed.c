@@ -68,11 +68,14 @@ int CeedErrorReturn(Ceed ceed, const char *filename, int line_no, const char *fu
 
 int CeedErrorStore(Ceed ceed, const char *filename, int line_no, const char *func, int err_code,
                    const char *format, va_list *args) {
+  char text[sizeof message]; /* an argument may be the message before */
+
   (void)ceed;
   (void)filename;
   (void)line_no;
   (void)func;
-  vsnprintf(message, sizeof message, format, *args);
+  vsnprintf(text, sizeof text, format, *args);
+  memcpy(message, text, sizeof text);
   return err_code;
 }
 

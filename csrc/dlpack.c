@@ -460,9 +460,14 @@ static int Inspect(Ceed ceed, const void *managed, bool versioned, Incoming *in)
 }
 
 static int CheckAdoption(Ceed ceed, const Incoming *in) {
+  const DLTensor *tensor = in->any.tensor;
+  char shape[TENSOR_TEXT], strides[TENSOR_TEXT];
+
   CeedCheck(in->layout.contiguous, ceed, CEED_ERROR_INCOMPATIBLE,
-            "the tensor is not C-contiguous, so its memory can't be adopted: copy it "
-            "(CEED_COPY_VALUES)");
+            "the tensor of shape %s and strides %s is not C-contiguous, so its memory can't be "
+            "adopted: copy it (CEED_COPY_VALUES)",
+            NumbersText(tensor->ndim, tensor->shape, shape, sizeof shape),
+            NumbersText(tensor->ndim, tensor->strides, strides, sizeof strides));
   CeedCheck((uintptr_t)in->layout.first % sizeof(CeedScalar) == 0, ceed, CEED_ERROR_INCOMPATIBLE,
             "the tensor's first entry %p is not aligned for float%u, so its memory can't be "
             "adopted: copy it (CEED_COPY_VALUES)",

@@ -61,6 +61,24 @@ const char *TypeName(DLDataType type, char *text, size_t size) {
   return text;
 }
 
+/* (4, 3), cut where the text is full; "none" for NULL, and nothing is followed that can't be sound.
+ */
+const char *NumbersText(int32_t ndim, const int64_t *numbers, char *text, size_t size) {
+  size_t used;
+
+  if (ndim < 0 || ndim > DLPACK_MAX_NDIM) return "not read";
+  if (!numbers && ndim) return "none";
+  used = (size_t)snprintf(text, size, "(");
+  for (int32_t i = 0; i < ndim && used < size; i++) {
+    used += (size_t)snprintf(text + used, size - used, "%" PRId64 "%s", numbers[i],
+                             i < ndim - 1 ? ", "
+                             : ndim == 1  ? ","
+                                          : "");
+  }
+  if (used < size) snprintf(text + used, size - used, ")");
+  return text;
+}
+
 bool IsHostAddressable(DLDevice device) {
   return device.device_type == DLPACK_CPU || device.device_type == DLPACK_CUDA_HOST ||
          device.device_type == DLPACK_ROCM_HOST || device.device_type == DLPACK_CUDA_MANAGED;
@@ -267,16 +285,9 @@ int CeedDLPackGetMemTypeVersioned(const DLManagedTensorVersioned *tensor, CeedMe
 // ------------------------------------------------------------------------------------------------
 
 static void ViewNumbers(const char *name, int32_t ndim, const int64_t *numbers, FILE *stream) {
-  fprintf(stream, "  %s", name);
-  if (!numbers && ndim) {
-    fprintf(stream, "NULL");
-  } else if (ndim < 0 || ndim > DLPACK_MAX_NDIM) {
-    fprintf(stream, "not read");
-  } else {
-    fprintf(stream, "(");
-    for (int32_t i = 0; i < ndim; i++) fprintf(stream, "%s%" PRId64, i ? ", " : "", numbers[i]);
-    fprintf(stream, ndim == 1 ? ",)" : ")");
-  }
+  char text[TENSOR_TEXT];
+
+  fprintf(stream, "  %s%s\n", name, NumbersText(ndim, numbers, text, sizeof text));
 }
 
 /* Like TensorCheckLayout(), but what is wrong is printed and is no error. */
@@ -319,9 +330,8 @@ static void ViewTensor(const DLTensor *tensor, FILE *stream) {
           type.bits, type.lanes);
   fprintf(stream, "  axes:       %" PRId32 "\n", tensor->ndim);
   ViewNumbers("shape:      ", tensor->ndim, tensor->shape, stream);
-  fprintf(stream, "\n");
   ViewNumbers("strides:    ", tensor->ndim, tensor->strides, stream);
-  fprintf(stream, "%s\n  layout:     ", tensor->strides || !tensor->ndim ? "" : ", so in C order");
+  fprintf(stream, "  layout:     ");
   ViewLayout(tensor, stream);
   fprintf(stream, "  data:       %p\n  offset:     %" PRIu64 " bytes\n", tensor->data,
           tensor->byte_offset);

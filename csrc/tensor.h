@@ -16,6 +16,9 @@ typedef struct {
 const char *DeviceName(int32_t device_type);
 const char *TypeName(DLDataType type, char *text, size_t size);
 
+enum { TENSOR_TEXT = 256 };
+const char *NumbersText(int32_t ndim, const int64_t *numbers, char *text, size_t size);
+
 bool IsHostAddressable(DLDevice device);
 
 /* Either kind of managed tensor: what both have, and how to let it go. */

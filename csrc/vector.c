@@ -237,16 +237,20 @@ int CeedVectorRestoreArray(CeedVector vec, CeedScalar **array) {
   return CeedVectorReleaseWrite(vec);
 }
 
-int CeedVectorRestoreArrayRead(CeedVector vec, const CeedScalar **array) {
-  const CeedMemory *memory;
+/* Of which memory type an array is; an empty vector has none of any. */
+static bool IsArrayOf(CeedVector vec, const CeedScalar *array) {
+  const CeedMemory *memory = vec->buffer->memory;
 
+  if (!array) return vec->length == 0;
+  return array == memory[CEED_MEM_HOST].data || array == memory[CEED_MEM_DEVICE].data;
+}
+
+int CeedVectorRestoreArrayRead(CeedVector vec, const CeedScalar **array) {
   CeedCall(CeedObjectCheck(vec, CEED_KIND_VECTOR));
   CeedCheckOutput(array, vec->base.ceed);
   CeedCheck(CeedBufferWord(vec->buffer) & READERS, vec->base.ceed, CEED_ERROR_ACCESS,
             "RestoreArrayRead: no array is out for reading");
-  memory = vec->buffer->memory;
-  CeedCheck(*array == memory[CEED_MEM_HOST].data || *array == memory[CEED_MEM_DEVICE].data,
-            vec->base.ceed, CEED_ERROR_INCOMPATIBLE,
+  CeedCheck(IsArrayOf(vec, *array), vec->base.ceed, CEED_ERROR_INCOMPATIBLE,
             "RestoreArrayRead: %p is not the array that is out", (const void *)*array);
   *array = NULL;
   CeedVectorReleaseRead(vec);

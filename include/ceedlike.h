@@ -454,7 +454,8 @@ int CeedDLPackCheck(const void *tensor, bool versioned, const CeedDLPackSpec *sp
 // Outside the part that cffi reads: error handlers, sentinels, names of enum values
 // ------------------------------------------------------------------------------------------------
 
-/// Receives every error of a context; what it returns is what the failing function returns.
+/// Receives every error of a context. The failing function returns the error's code, whatever the
+/// handler returns; the text is printed from `format` and `args`.
 typedef int (*CeedErrorHandler)(Ceed ceed, const char *filename, int line_no, const char *func,
                                 int err_code, const char *format, va_list *args);
 
