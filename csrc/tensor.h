@@ -16,7 +16,7 @@ typedef struct {
 const char *DeviceName(int32_t device_type);
 const char *TypeName(DLDataType type, char *text, size_t size);
 
-enum { TENSOR_TEXT = 256 };
+enum { TENSOR_TEXT = 1536 }; /* room for all the axes there can be */
 const char *NumbersText(int32_t ndim, const int64_t *numbers, char *text, size_t size);
 
 bool IsHostAddressable(DLDevice device);
