@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/// A solver of the heat equation u_t = kappa (u_xx + u_yy) + s on the unit square, with u = 0 on
+/// its edge. A field is a CeedVector of the n x n inner nodes of a grid of spacing 1/(n+1), row by
+/// row. Every function returns an error code of the library; the text is in HeatError().
+#ifndef HEAT_H
+#define HEAT_H
+
+#include <ceedlike.h>
+
+/* cffi: begin */
+
+typedef struct Heat_private *Heat;
+
+/// Make a solver for n x n inner nodes that advances by `dt` a step.
+int HeatCreate(Ceed ceed, CeedInt n, double kappa, double dt, Heat *heat);
+
+/// Advance `temperature` by some steps, in place, while `source` stays as it is.
+int HeatStep(Heat heat, CeedVector source, CeedVector temperature, CeedInt num_steps);
+
+/// Where the entries of a vector lie, as C sees them.
+int HeatAddress(CeedVector vec, uintptr_t *address);
+
+/// The text of the last error in this thread.
+const char *HeatError(void);
+
+/// Release a solver and set `*heat` to NULL.
+int HeatDestroy(Heat *heat);
+
+/* cffi: end */
+
+#endif

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The examples run, and what they check of themselves is checked."""
+
+import importlib.util
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+pyceedlike = pytest.importorskip("pyceedlike")
+
+HEAT = pathlib.Path(__file__).resolve().parents[2] / "examples" / "heat"
+PACKAGE = pathlib.Path(pyceedlike.__file__).parent
+SMALL = ["--n", "31", "--steps", "100", "--dt", "0.01"]
+
+
+@pytest.fixture(scope="module")
+def heat(tmp_path_factory):
+    """Build the solver; return a function that runs heat.py with some arguments."""
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    missing = [m for m in ("cffi", "jax", "matplotlib", "tqdm") if not importlib.util.find_spec(m)]
+    missing += [compiler[0]] if not shutil.which(compiler[0]) else []
+    if missing:
+        pytest.skip(f"not installed: {', '.join(missing)}")
+    folder = tmp_path_factory.mktemp("heat")
+    library = folder / "libheat.so"
+    source = [str(HEAT / "heat.c"), f"-I{PACKAGE / 'include/ceedlike'}"]
+    link = [str(PACKAGE / "lib/libceedlike.so.0"), f"-Wl,-rpath,{PACKAGE / 'lib'}"]
+    flags = ["-std=c99", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    subprocess.run([*compiler, *flags, *source, *link, "-o", str(library)], check=True)
+
+    def run(*arguments):
+        return subprocess.run(
+            [sys.executable, str(HEAT / "heat.py"), *arguments],
+            env=os.environ | {"HEAT_LIBRARY": str(library), "JAX_PLATFORMS": "cpu"},
+            cwd=folder, capture_output=True, text=True, timeout=300,
+        )  # fmt: skip
+
+    return run
+
+
+def test_heat_agrees_with_the_analytic_solution_and_shares_its_memory(heat, tmp_path):
+    picture = tmp_path / "field.png"
+    result = heat(*SMALL, "--output", str(picture))
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.count("good") == 2
+    assert "COPIED" not in result.stdout
+    assert picture.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+def test_heat_shows_its_progress(heat, tmp_path):
+    result = heat(*SMALL, "--output", str(tmp_path / "field.png"))
+    assert "100/100" in result.stderr
+
+
+def test_heat_says_what_is_wrong_with_its_arguments(heat):
+    result = heat("--n", "0")
+    assert result.returncode != 0
+    assert "must be positive" in result.stderr
