@@ -5,6 +5,7 @@
 # make test       the tests in C and in Python
 # make check      what every change must pass: format, two compilers, sanitizers, valgrind, the
 #                 examples, and the tests against a wheel in an empty environment
+# make fuzz       invented tensors, FUZZ_SECONDS for each program; needs clang
 # make format     lay out the sources in C and Python, and write include/ceedlike_names.h
 # make install    libraries, headers and pkg-config files (PREFIX, LIBDIR, INCLUDEDIR, DESTDIR)
 # make uninstall  remove them
@@ -43,8 +44,8 @@ LIBS = -lm -ldl
 .DEFAULT_GOAL := lib
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: lib demo test test-c test-python check check-format check-wheel format venv install \
-        uninstall clean always
+.PHONY: lib demo test test-c test-python check check-format check-wheel fuzz format venv \
+        install uninstall clean always
 
 # The beginning of a command: its short form is shown, or with V=1 the command itself.
 say = $(if $(V),,@echo '  $1' && )
@@ -140,6 +141,17 @@ ifndef SAN
 	@+$(MAKE) --no-print-directory test-python
 endif
 
+# Inputs that clang's fuzzer invents, against the whole library under sanitizers.
+FUZZ_SECONDS ?= 60
+FUZZ = clang -std=gnu99 $(WARNINGS) -O1 -g -fsanitize=fuzzer,address,undefined \
+       -fno-sanitize-recover=all -Iinclude -Icsrc
+build/fuzz/%: tests/fuzz/%.c $(SOURCES) $(wildcard csrc/*.h include/*.h tests/fuzz/*.h)
+	@mkdir -p $@.corpus
+	$(call say,CC $@)$(FUZZ) $< $(SOURCES) $(LIBS) -o $@
+fuzz: $(patsubst tests/%.c,build/%,$(wildcard tests/fuzz/*.c))
+	@cd build/fuzz && for f in $(^F); do echo "  FUZZ $$f, $(FUZZ_SECONDS) s"; \
+	  ./$$f -max_total_time=$(FUZZ_SECONDS) $$f.corpus >$$f.log 2>&1 || { cat $$f.log; exit 1; }; done
+
 # ---- Python --------------------------------------------------------------------------------------
 
 # What the package is built from: its files, and the list of them.
@@ -225,7 +237,7 @@ check-wheel: $(VENV)/.have-build
 	@$(TOOL)python setup.py sdist -d build/wheel $(subst $@,build/wheel/sdist,$(quietly))
 	$(TOOL)pip wheel -q --no-deps -w build/wheel build/wheel/*.tar.gz
 	$(TOOL)python -m venv build/wheel/venv
-	build/wheel/venv/bin/pip install -q "$$(ls build/wheel/*.whl)[test]"
+	build/wheel/venv/bin/pip install -q "$$(ls build/wheel/*.whl)[test,demo]"
 	tar -xf build/wheel/*.tar.gz -C build/wheel
 	cd build/wheel/pyceedlike-*/ && PYTHONSAFEPATH=1 ../venv/bin/python -m pytest
 
@@ -240,9 +252,9 @@ check:
 	$(call sub,test-c CC=clang)
 	$(call sub,test-c SAN=address$(comma)undefined)
 	$(call sub,test-c SAN=thread)
-	@if command -v valgrind >/dev/null; \
-	  then $(MAKE) --no-print-directory test-c VALGRIND='$(MEMCHECK)'; \
-	  else echo 'valgrind skipped: it is not installed'; fi
+	$(if $(shell command -v valgrind),$(call sub,test-c VALGRIND='$(MEMCHECK)'),\
+	  @echo 'valgrind skipped: it is not installed')
+	$(call sub,fuzz FUZZ_SECONDS=10)
 	$(call sub,demo)
 	$(call sub,check-wheel)
 

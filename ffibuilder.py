@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The cffi modules, out of line: one a precision, both linked with the shared library."""
+
+import pathlib
+
+import cffi
+
+HEADER = pathlib.Path(__file__).resolve().parent / "include" / "ceedlike.h"
+
+
+def region() -> str:
+    """Return the part of the public header that is written for cffi."""
+    _, begin, rest = HEADER.read_text().partition("/* cffi: begin */")
+    text, end, _ = rest.partition("/* cffi: end */")
+    if not (begin and end):
+        raise RuntimeError(f"{HEADER} has no region between 'cffi: begin' and 'cffi: end'")
+    return text
+
+
+def builder(name: str, library: str, macros: list[tuple[str, str]]) -> cffi.FFI:
+    """Return the description of one extension module, `pyceedlike.<name>`."""
+    ffi = cffi.FFI()
+    # The C compiler supplies the width of CeedScalar, so that one text serves both precisions.
+    ffi.cdef("typedef float... CeedScalar;\n" + region())
+    ffi.set_source(
+        f"pyceedlike.{name}",
+        '#include "ceedlike.h"',
+        include_dirs=["include"],
+        define_macros=macros,
+        depends=["include/ceedlike.h", "include/ceedlike_names.h"],
+        library_dirs=["build/lib"],
+        extra_link_args=[f"-l:{library}", "-Wl,-rpath,$ORIGIN/lib"],
+    )
+    return ffi
+
+
+ffi_f64 = builder("_ceedlike_f64", "libceedlike.so.0", [])
+ffi_f32 = builder("_ceedlike_f32", "libceedlike_f32.so.0", [("CEEDLIKE_SINGLE", "1")])

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Build the package: `make lib`, then the extension modules that link with its result.
+
+setuptools builds no shared library, so `build_ext` runs make and carries the libraries and the
+public headers into the package; what describes the project stands in pyproject.toml.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+os.chdir(pathlib.Path(__file__).resolve().parent)
+
+LIBRARIES = ("libceedlike.so.0", "libceedlike_f32.so.0")
+
+# As in the Makefile: an error in a checkout, never in a release.
+WARNINGS = ["-Wall", "-Wextra", *(["-Werror"] if os.path.exists(".git") else [])]
+
+
+def version() -> str:
+    """Return the version, which is written in include/ceedlike.h and nowhere else."""
+    header = pathlib.Path("include/ceedlike.h").read_text()
+    numbers = dict(re.findall(r"^#define CEED_VERSION_(\w+) (\d+)$", header, re.MULTILINE))
+    return "{MAJOR}.{MINOR}.{PATCH}".format(**numbers)
+
+
+def shipped() -> dict[str, str]:
+    """Return what the package holds besides its modules: the path in it, and the path here."""
+    files = {f"pyceedlike/lib/{name}": f"build/lib/{name}" for name in LIBRARIES}
+    for header in sorted(pathlib.Path("include").rglob("*.h")):
+        files[f"pyceedlike/include/ceedlike/{header.relative_to('include')}"] = str(header)
+    return files
+
+
+def require() -> None:
+    """Stop with one line when the machine cannot build the package."""
+    compiler = os.environ.get("CC", "cc").split()[0]
+    headers = pathlib.Path(sysconfig.get_path("include"), "Python.h")
+    if sys.platform != "linux":
+        sys.exit(f"pyceedlike runs on Linux; this is {sys.platform}")
+    for program, package in ((compiler, "gcc libc6-dev"), ("make", "make")):
+        if not shutil.which(program):
+            sys.exit(f"pyceedlike needs {program} to build (Debian, Ubuntu: apt install {package})")
+    if not headers.exists():
+        package = "python{}.{}-dev".format(*sys.version_info)
+        sys.exit(f"pyceedlike needs {headers} to build (Debian, Ubuntu: apt install {package})")
+
+
+class BuildExt(build_ext):
+    """Build the shared libraries first, and put them and the headers beside the modules."""
+
+    def run(self) -> None:
+        """Run make, copy, then build the modules."""
+        require()
+        # What a make above us says of its jobs and its sanitizers is not meant for this build.
+        environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS")}
+        command = ["make", f"-j{os.cpu_count()}", "lib", "BUILD=build", "SAN="]
+        if subprocess.run(command, env=environment).returncode:
+            sys.exit("pyceedlike: `make lib` failed; its messages stand above")
+        root = pathlib.Path("." if self.inplace else self.build_lib)
+        for target, source in shipped().items():
+            (root / target).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, root / target)
+        super().run()
+
+    def get_outputs(self) -> list[str]:
+        """Return the files of a wheel that come from here."""
+        return super().get_outputs() + [os.path.join(self.build_lib, path) for path in shipped()]
+
+    def get_output_mapping(self) -> dict[str, str]:
+        """Return where an editable install finds each of them in the source tree."""
+        mapping = dict(super().get_output_mapping())
+        if self.inplace:
+            mapping.update({os.path.join(self.build_lib, path): path for path in shipped()})
+        return mapping
+
+
+exchange = Extension(
+    "pyceedlike._exchange",
+    sorted(map(str, pathlib.Path("pyceedlike").glob("_*.c"))),
+    include_dirs=["include", "csrc"],
+    depends=[*map(str, pathlib.Path().glob("[cip]*/*.h"))],
+    define_macros=[("Py_LIMITED_API", "0x030B0000")],
+    py_limited_api=True,
+    extra_compile_args=["-std=c99", "-O3", *WARNINGS, "-fvisibility=hidden", "-fno-plt"],
+    library_dirs=["build/lib"],
+    extra_link_args=[*(f"-l:{name}" for name in LIBRARIES), "-Wl,-rpath,$ORIGIN/lib"],
+)
+
+setup(
+    version=version(),
+    ext_modules=[exchange],
+    cffi_modules=["ffibuilder.py:ffi_f64", "ffibuilder.py:ffi_f32"],
+    cmdclass={"build_ext": BuildExt},
+    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+)
