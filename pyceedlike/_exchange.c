@@ -1,0 +1,904 @@
+// The extension module: the C base type of Vector, and how it gives its memory away.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "_exchange.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define POINTER(name) Ceedlike##name##_f64,
+#define POINTER_F32(name) Ceedlike##name##_f32,
+
+const Library libraries[2] = {
+    [FLOAT64] = {FUNCTIONS(POINTER) "float64", "d", "<f8", sizeof(double)},
+    [FLOAT32] = {FUNCTIONS(POINTER_F32) "float32", "f", "<f4", sizeof(float)},
+};
+Ceed contexts[2];
+PyObject *given[GIVEN_COUNT];
+PyTypeObject *exporter_type, *bracket_type, *lease_type;
+
+static PyObject *error_classes[CEED_ERROR_ACCESS - CEED_ERROR_UNSUPPORTED + 1];
+static PyObject *s_stream, *s_max_version, *s_dl_device, *s_copy, *cpu_device;
+
+static const char shared_memory[] = "shares the vector's memory";
+static const char copied_as_asked[] = "a private copy, as asked";
+static const char copied_for_legacy[] =
+    "a private copy: the memory is read-only or leased to readers, and a legacy tensor can't say "
+    "so";
+
+// ------------------------------------------------------------------------------------------------
+// Errors
+// ------------------------------------------------------------------------------------------------
+
+PyObject *ErrorClass(int code) {
+  PyObject *type = NULL;
+
+  if (code >= CEED_ERROR_UNSUPPORTED && code <= CEED_ERROR_ACCESS) {
+    type = error_classes[code - CEED_ERROR_UNSUPPORTED];
+  }
+  return type ? type : PyExc_RuntimeError;
+}
+
+static PyObject *RaiseAs(PyObject *type, const Library *lib) {
+  const char *text = "";
+  PyObject *message;
+
+  lib->GetErrorMessage(NULL, &text);
+  message = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+  if (message) PyErr_SetObject(type, message);
+  Py_XDECREF(message);
+  return NULL;
+}
+
+PyObject *Raise(const Library *lib, int code) { return RaiseAs(ErrorClass(code), lib); }
+
+PyObject *RaiseExport(const Library *lib, int code) {
+  bool keeps_class = code == CEED_ERROR_ACCESS || code == CEED_ERROR_INCOMPATIBLE ||
+                     code == CEED_ERROR_MAJOR || !given[EXPORT_ERROR];
+
+  return RaiseAs(keeps_class ? ErrorClass(code) : given[EXPORT_ERROR], lib);
+}
+
+// ------------------------------------------------------------------------------------------------
+// Capsules
+// ------------------------------------------------------------------------------------------------
+
+const char versioned_name[] = "dltensor_versioned", legacy_name[] = "dltensor";
+
+/* The memory may be a foreign tensor's, whose deleter may be anybody's code: an exception on its
+   way is put aside, and none is left behind. */
+#define CALL_DELETER(capsule, tensor)                            \
+  do {                                                           \
+    PyObject *type_ = NULL, *value_, *trace_;                    \
+    if (PyErr_Occurred()) PyErr_Fetch(&type_, &value_, &trace_); \
+    (tensor)->deleter(tensor);                                   \
+    if (PyErr_Occurred()) PyErr_WriteUnraisable(capsule);        \
+    if (type_) PyErr_Restore(type_, value_, trace_);             \
+  } while (0)
+
+static bool IsNamed(PyObject *capsule, const char *known) {
+  const char *name = PyCapsule_GetName(capsule);
+
+  return name == known || (name && !strcmp(name, known));
+}
+
+static void DropVersioned(PyObject *capsule) {
+  if (!IsNamed(capsule, versioned_name)) return;
+  DLManagedTensorVersioned *tensor = PyCapsule_GetPointer(capsule, versioned_name);
+  CALL_DELETER(capsule, tensor);
+}
+
+static void DropLegacy(PyObject *capsule) {
+  if (!IsNamed(capsule, legacy_name)) return;
+  DLManagedTensor *tensor = PyCapsule_GetPointer(capsule, legacy_name);
+  CALL_DELETER(capsule, tensor);
+}
+
+PyObject *WrapVersioned(DLManagedTensorVersioned *tensor) {
+  PyObject *capsule = PyCapsule_New(tensor, versioned_name, DropVersioned);
+
+  if (!capsule) tensor->deleter(tensor);
+  return capsule;
+}
+
+PyObject *WrapLegacy(DLManagedTensor *tensor) {
+  PyObject *capsule = PyCapsule_New(tensor, legacy_name, DropLegacy);
+
+  if (!capsule) tensor->deleter(tensor);
+  return capsule;
+}
+
+static void DeleteCoat(DLManagedTensor *coat) {
+  DLManagedTensorVersioned *inner = coat->manager_ctx;
+
+  free(coat);
+  inner->deleter(inner);
+}
+
+PyObject *WrapInLegacy(DLManagedTensorVersioned *inner) {
+  DLManagedTensor *coat = malloc(sizeof(*coat));
+
+  if (!coat) {
+    inner->deleter(inner);
+    return PyErr_NoMemory();
+  }
+  *coat = (DLManagedTensor){inner->dl_tensor, inner, DeleteCoat};
+  return WrapLegacy(coat);
+}
+
+// ------------------------------------------------------------------------------------------------
+// What a consumer asks for
+// ------------------------------------------------------------------------------------------------
+
+typedef struct {
+  CeedMemType mem_type;
+  CeedExportMode mode;
+  CeedInt ndim;
+  const int64_t *shape;
+  bool versioned, relabel; /* relabel: call pinned or managed memory plain host memory */
+  int copy;                /* 1, 0, or -1 for "if needed" */
+} Request;
+
+static bool SameName(PyObject *name, PyObject *known) {
+  return name == known || PyUnicode_Compare(name, known) == 0;
+}
+
+static int ParseLong(PyObject *value, const char *fault, long *number) {
+  int overflow;
+
+  if (!PyIndex_Check(value) || PyBool_Check(value)) {
+    PyErr_SetString(PyExc_TypeError, fault);
+    return -1;
+  }
+  *number = PyLong_AsLongAndOverflow(value, &overflow);
+  if (overflow) *number = overflow > 0 ? LONG_MAX : LONG_MIN;
+  return *number == -1 && PyErr_Occurred() ? -1 : 0;
+}
+
+static int ParsePair(PyObject *value, const char *fault, long pair[2]) {
+  if (!PyTuple_Check(value) || PyTuple_Size(value) != 2) {
+    PyErr_SetString(PyExc_TypeError, fault);
+    return -1;
+  }
+  return ParseLong(PyTuple_GetItem(value, 0), fault, &pair[0]) ||
+                 ParseLong(PyTuple_GetItem(value, 1), fault, &pair[1])
+             ? -1
+             : 0;
+}
+
+static int ParseVersion(PyObject *value, Request *request) {
+  long pair[2];
+
+  if (value == Py_None) return 0;
+  if (ParsePair(value, "max_version must be None or a tuple of two integers", pair)) return -1;
+  request->versioned = pair[0] >= 1;
+  return 0;
+}
+
+static int ParseCopy(PyObject *value, Request *request) {
+  if (value == Py_None) return 0;
+  if (!PyBool_Check(value)) {
+    PyErr_SetString(PyExc_TypeError, "copy must be True, False or None");
+    return -1;
+  }
+  request->copy = value == Py_True;
+  return 0;
+}
+
+static int ParseDevice(Exporter *self, PyObject *value, Request *request) {
+  int32_t type, id;
+  long pair[2];
+  int code;
+
+  if (value == Py_None) return 0;
+  if (ParsePair(value, "dl_device must be None or a tuple of two integers", pair)) return -1;
+  code = self->lib->VectorGetDLPackDevice(self->vec, CEED_MEM_HOST, &type, &id);
+  if (code) {
+    RaiseExport(self->lib, code);
+    return -1;
+  }
+  if (pair[0] == type && pair[1] == id) return 0;
+  request->relabel = pair[0] == DLPACK_CPU && pair[1] == 0;
+  if (request->relabel) return 0;
+  PyErr_Format(given[EXPORT_ERROR],
+               "dl_device=(%ld, %ld) can't be served: this vector's memory is on (%d, %d)", pair[0],
+               pair[1], (int)type, (int)id);
+  return -1;
+}
+
+static int ParseStream(PyObject *value) {
+  long stream;
+
+  if (value == Py_None) return 0;
+  if (ParseLong(value, "stream must be None or an integer", &stream)) return -1;
+  if (stream == -1) return 0;
+  PyErr_SetString(PyExc_ValueError, "host memory has no streams: stream must be None or -1");
+  return -1;
+}
+
+static int ParseOne(Exporter *self, PyObject *name, PyObject *value, Request *request) {
+  if (SameName(name, s_max_version)) return ParseVersion(value, request);
+  if (SameName(name, s_copy)) return ParseCopy(value, request);
+  if (SameName(name, s_dl_device)) return ParseDevice(self, value, request);
+  if (SameName(name, s_stream)) return ParseStream(value);
+  PyErr_Format(PyExc_TypeError, "__dlpack__() got an unexpected keyword argument '%U'", name);
+  return -1;
+}
+
+/* A consumer passes the same constant each time: the last tuple is known again by its address. */
+static PyObject *last_version;
+static bool last_versioned;
+
+static void RememberVersion(PyObject *value, bool versioned) {
+  PyObject *old = last_version;
+
+  if (!PyTuple_CheckExact(value)) return;
+  Py_INCREF(value);
+  last_version = value;
+  last_versioned = versioned;
+  Py_XDECREF(old);
+}
+
+static int ParseRequest(Exporter *self, PyObject *const *args, PyObject *names, Request *request) {
+  Py_ssize_t count = PyTuple_Size(names);
+
+  for (Py_ssize_t i = 0; i < count; i++) {
+    PyObject *name = PyTuple_GetItem(names, i), *value = args[i];
+    if (name == s_max_version && value == last_version) {
+      request->versioned = last_versioned;
+      continue;
+    }
+    if (value == Py_None && (name == s_dl_device || name == s_copy || name == s_stream)) continue;
+    if (ParseOne(self, name, value, request)) return -1;
+    if (name == s_max_version) RememberVersion(value, request->versioned);
+  }
+  return 0;
+}
+
+// ------------------------------------------------------------------------------------------------
+// Exports
+// ------------------------------------------------------------------------------------------------
+
+static PyObject *Export(Exporter *self, const Request *request,
+                        PyObject *(*raise)(const Library *, int)) {
+  const Library *lib = self->lib;
+  const char *reason = request->copy == 1 ? copied_as_asked : shared_memory;
+  CeedExportMode mode = request->copy == 1 ? CEED_EXPORT_COPY : request->mode;
+  DLManagedTensorVersioned *tensor;
+  int code = lib->VectorExport(self->vec, request->mem_type, mode, request->ndim, request->shape,
+                               NULL, &tensor);
+
+  if (!code && !request->versioned && (tensor->flags & DLPACK_FLAG_READ_ONLY)) {
+    tensor->deleter(tensor);
+    if (request->copy == 0) {
+      PyErr_SetString(given[COPY_ERROR],
+                      "copy=False, but this memory is read-only or leased to readers and a legacy "
+                      "tensor can't say so: ask with max_version=(1, 0), or let it copy");
+      return NULL;
+    }
+    reason = copied_for_legacy;
+    code = lib->VectorExport(self->vec, request->mem_type, CEED_EXPORT_COPY, request->ndim,
+                             request->shape, NULL, &tensor);
+  }
+  if (code) return raise(lib, code);
+  if (request->relabel) tensor->dl_tensor.device = (DLDevice){DLPACK_CPU, 0};
+  Tell(self, reason == shared_memory, reason);
+  return request->versioned ? WrapVersioned(tensor) : WrapInLegacy(tensor);
+}
+
+PyDoc_STRVAR(
+    dlpack_doc,
+    "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
+    "Return a DLPack capsule that shares the vector's memory, which lives as long as the "
+    "capsule's\n"
+    "tensor.\n\n"
+    "Without max_version=(1, 0) or later it is a legacy tensor; read-only or leased memory is "
+    "then\n"
+    "a private copy, or a BufferError where copy is False. Raises BufferError while the memory is\n"
+    "in use or when there are no values yet.");
+
+static PyObject *ExportVersioned(Exporter *self) {
+  DLManagedTensorVersioned *tensor;
+  int code = self->lib->VectorToDLPackVersioned(NULL, self->vec, CEED_MEM_HOST, &tensor);
+
+  if (__builtin_expect(code, 0)) return RaiseExport(self->lib, code);
+  Tell(self, true, shared_memory);
+  return WrapVersioned(tensor);
+}
+
+static PyObject *ExportLegacy(Exporter *self, const Request *request) {
+  DLManagedTensor *tensor;
+
+  if (self->lib->VectorToDLPack(NULL, self->vec, CEED_MEM_HOST, &tensor)) {
+    return Export(self, request, RaiseExport); /* which knows when to copy */
+  }
+  Tell(self, true, shared_memory);
+  return WrapLegacy(tensor);
+}
+
+static PyObject *DLPackMethod(PyObject *object, PyObject *const *args, Py_ssize_t nargs,
+                              PyObject *names) {
+  Exporter *self = (Exporter *)object;
+  Request request = {CEED_MEM_HOST, CEED_EXPORT_SHARED, 1, self->shape, false, false, -1};
+
+  if (nargs) {
+    PyErr_SetString(PyExc_TypeError, "__dlpack__() takes keyword arguments only");
+    return NULL;
+  }
+  if (names && ParseRequest(self, args, names, &request)) return NULL;
+  if (request.copy == 1 || request.relabel) return Export(self, &request, RaiseExport);
+  return request.versioned ? ExportVersioned(self) : ExportLegacy(self, &request);
+}
+
+PyDoc_STRVAR(device_doc,
+             "__dlpack_device__($self, /)\n--\n\n"
+             "Return the DLPack device of the memory as a tuple (type, id); (1, 0) is the host.");
+
+static PyObject *DeviceMethod(PyObject *object, PyObject *Py_UNUSED(unused)) {
+  Exporter *self = (Exporter *)object;
+  int32_t type, id;
+  int code = self->lib->VectorGetDLPackDevice(self->vec, CEED_MEM_HOST, &type, &id);
+
+  if (code) return RaiseExport(self->lib, code);
+  if (type != DLPACK_CPU || id) return Py_BuildValue("(ii)", (int)type, (int)id);
+  Py_INCREF(cpu_device);
+  return cpu_device;
+}
+
+static int ParseMode(const char *name, CeedExportMode *mode) {
+  static const char *const names[] = {"shared", "read", "write"};
+
+  for (int i = CEED_EXPORT_SHARED; i <= CEED_EXPORT_WRITE; i++) {
+    if (!strcmp(name, names[i])) {
+      *mode = (CeedExportMode)i;
+      return 0;
+    }
+  }
+  PyErr_Format(PyExc_ValueError, "mode must be 'shared', 'read' or 'write', not '%s'", name);
+  return -1;
+}
+
+static int ParseShape(PyObject *value, int64_t shape[DLPACK_MAX_NDIM], CeedInt *ndim) {
+  PyObject *axes = PyIndex_Check(value) ? PyTuple_Pack(1, value) : PySequence_Tuple(value);
+  Py_ssize_t count = axes ? PyTuple_Size(axes) : 0;
+
+  if (count > DLPACK_MAX_NDIM) {
+    PyErr_Format(PyExc_ValueError, "shape has %zd axes, DLPack tensors have at most %d here", count,
+                 DLPACK_MAX_NDIM);
+  }
+  for (Py_ssize_t i = 0; !PyErr_Occurred() && i < count; i++) {
+    shape[i] = PyNumber_AsSsize_t(PyTuple_GetItem(axes, i), PyExc_OverflowError);
+  }
+  Py_XDECREF(axes);
+  *ndim = (CeedInt)count;
+  return PyErr_Occurred() ? -1 : 0;
+}
+
+static int CheckMode(const Request *request) {
+  if (request->mode == CEED_EXPORT_SHARED) return 0;
+  if (request->copy == 1) {
+    PyErr_SetString(PyExc_ValueError, "a copy is nobody else's: mode must be 'shared'");
+  } else if (!request->versioned) {
+    PyErr_SetString(given[EXPORT_ERROR],
+                    "a legacy tensor can't say how it is meant: ask with max_version=(1, 0)");
+  }
+  return PyErr_Occurred() ? -1 : 0;
+}
+
+PyDoc_STRVAR(
+    to_dlpack_doc,
+    "to_dlpack($self, mem_type=None, *, shape=None, mode='shared', copy=None,\n"
+    "          max_version=None)\n--\n\n"
+    "Return a DLPack capsule of the vector's memory, with a shape if one is given (C order, from\n"
+    "the first entry on).\n\n"
+    "mode 'shared': both sides see each other's writes; 'read': nobody writes until the tensor is\n"
+    "released; 'write': nobody else reads or writes until then; the last two need\n"
+    "max_version=(1, 0). copy=True: a private copy. Raises CeedAccessError while the memory is in\n"
+    "use, CeedDimensionError for a shape that reaches outside.\n\n"
+    ">>> capsule = pyceedlike.from_dlpack(np.arange(6.0)).to_dlpack(shape=(2, 3))\n");
+
+static PyObject *ToDLPackMethod(PyObject *object, PyObject *args, PyObject *keywords) {
+  static char *names[] = {"mem_type", "shape", "mode", "copy", "max_version", NULL};
+  Exporter *self = (Exporter *)object;
+  Request request = {CEED_MEM_HOST, CEED_EXPORT_SHARED, 1, self->shape, false, false, -1};
+  PyObject *mem_type = Py_None, *shape = Py_None, *copy = Py_None, *version = Py_None;
+  const char *mode = "shared";
+  int64_t axes[DLPACK_MAX_NDIM];
+
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O$OsOO:to_dlpack", names, &mem_type, &shape,
+                                   &mode, &copy, &version)) {
+    return NULL;
+  }
+  if (mem_type != Py_None) request.mem_type = (CeedMemType)PyLong_AsLong(mem_type);
+  if (PyErr_Occurred() || ParseMode(mode, &request.mode) || ParseCopy(copy, &request) ||
+      ParseVersion(version, &request) || CheckMode(&request)) {
+    return NULL;
+  }
+  if (shape != Py_None) {
+    if (ParseShape(shape, axes, &request.ndim)) return NULL;
+    request.shape = axes;
+  }
+  return Export(self, &request, Raise);
+}
+
+// ------------------------------------------------------------------------------------------------
+// The buffer protocol and the array interface
+// ------------------------------------------------------------------------------------------------
+
+int FillBuffer(PyObject *owner, Py_buffer *view, int flags, const Library *lib, void *data,
+               int64_t *shape, bool read_only) {
+  view->obj = NULL;
+  if (read_only && (flags & PyBUF_WRITABLE)) {
+    PyErr_SetString(ErrorClass(CEED_ERROR_ACCESS), "this memory is for reading only");
+    return -1;
+  }
+  view->buf = data ? data : (void *)owner; /* an empty buffer has an address, too */
+  view->itemsize = lib->item_size;
+  view->len = (Py_ssize_t)shape[0] * lib->item_size;
+  view->readonly = read_only;
+  view->ndim = 1;
+  view->format = flags & PyBUF_FORMAT ? (char *)lib->format : NULL;
+  view->shape = flags & PyBUF_ND ? (Py_ssize_t *)shape : NULL;
+  view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? (Py_ssize_t *)&lib->item_size : NULL;
+  view->suboffsets = NULL;
+  view->internal = NULL;
+  Py_INCREF(owner);
+  view->obj = owner;
+  return 0;
+}
+
+static int GetBuffer(PyObject *object, Py_buffer *view, int flags) {
+  Exporter *self = (Exporter *)object;
+  DLManagedTensorVersioned *tensor;
+  int code = self->lib->VectorToDLPackVersioned(NULL, self->vec, CEED_MEM_HOST, &tensor);
+
+  view->obj = NULL;
+  if (code) {
+    RaiseExport(self->lib, code);
+    return -1;
+  }
+  if (FillBuffer(object, view, flags, self->lib, tensor->dl_tensor.data, self->shape,
+                 tensor->flags & DLPACK_FLAG_READ_ONLY)) {
+    tensor->deleter(tensor);
+    return -1;
+  }
+  view->internal = tensor;
+  return 0;
+}
+
+static void ReleaseBuffer(PyObject *Py_UNUSED(object), Py_buffer *view) {
+  DLManagedTensorVersioned *tensor = view->internal;
+
+  tensor->deleter(tensor);
+}
+
+/* Whoever reads this keeps an address and releases nothing: the memory is pinned for life. */
+static PyObject *GetArrayInterface(PyObject *object, void *Py_UNUSED(unused)) {
+  Exporter *self = (Exporter *)object;
+  const Library *lib = self->lib;
+  DLManagedTensorVersioned *tensor;
+  PyObject *interface, *read_only;
+  int code = lib->VectorToDLPackVersioned(NULL, self->vec, CEED_MEM_HOST, &tensor);
+
+  if (code) return RaiseExport(lib, code);
+  if (!self->pin) {
+    code = lib->VectorExport(self->vec, CEED_MEM_HOST, CEED_EXPORT_PIN, 1, self->shape, NULL,
+                             &self->pin);
+  }
+  read_only = tensor->flags & DLPACK_FLAG_READ_ONLY ? Py_True : Py_False;
+  interface = Py_BuildValue(
+      "{s:i,s:s,s:(n),s:(NO),s:O}", "version", 3, "typestr", lib->typestr, "shape",
+      (Py_ssize_t)self->shape[0], "data",
+      PyLong_FromVoidPtr(tensor->dl_tensor.data ? tensor->dl_tensor.data : (void *)self), read_only,
+      "strides", Py_None);
+  tensor->deleter(tensor);
+  if (!code) return interface;
+  Py_XDECREF(interface);
+  return RaiseExport(lib, code);
+}
+
+// ------------------------------------------------------------------------------------------------
+// Texts that the library prints
+// ------------------------------------------------------------------------------------------------
+
+typedef struct {
+  char *text;
+  size_t size;
+  FILE *stream;
+} Printed;
+
+static FILE *PrintedOpen(Printed *printed) {
+  *printed = (Printed){NULL, 0, NULL};
+  printed->stream = open_memstream(&printed->text, &printed->size);
+  if (!printed->stream) PyErr_NoMemory();
+  return printed->stream;
+}
+
+static PyObject *PrintedClose(Printed *printed, const Library *lib, int code) {
+  PyObject *text = NULL;
+
+  if (fclose(printed->stream) && !code) {
+    PyErr_NoMemory();
+  } else if (code) {
+    Raise(lib, code);
+  } else {
+    text = PyUnicode_DecodeUTF8(printed->text, (Py_ssize_t)printed->size, "replace");
+  }
+  free(printed->text);
+  return text;
+}
+
+static PyObject *ViewMethod(PyObject *object, PyObject *args) {
+  Exporter *self = (Exporter *)object;
+  const char *format;
+  Printed printed;
+
+  if (!PyArg_ParseTuple(args, "s:view", &format) || !PrintedOpen(&printed)) return NULL;
+  return PrintedClose(&printed, self->lib,
+                      self->lib->VectorView(self->vec, format, printed.stream));
+}
+
+static PyObject *ViewCeed(PyObject *Py_UNUSED(module), PyObject *args) {
+  unsigned long long address;
+  int single;
+  Printed printed;
+
+  if (!PyArg_ParseTuple(args, "Kp", &address, &single) || !PrintedOpen(&printed)) return NULL;
+  return PrintedClose(&printed, &libraries[single],
+                      libraries[single].View((Ceed)(uintptr_t)address, printed.stream));
+}
+
+PyDoc_STRVAR(describe_doc,
+             "Return what an unused DLPack capsule says of its tensor, which it keeps.");
+
+static PyObject *Describe(PyObject *Py_UNUSED(module), PyObject *capsule) {
+  bool versioned = PyCapsule_IsValid(capsule, versioned_name);
+  const Library *lib = &libraries[FLOAT64];
+  Printed printed;
+  int code;
+
+  if (!versioned && !PyCapsule_IsValid(capsule, legacy_name)) {
+    PyErr_Format(ErrorClass(CEED_ERROR_INCOMPATIBLE), "%R is no DLPack capsule, or a used one",
+                 capsule);
+    return NULL;
+  }
+  if (!PrintedOpen(&printed)) return NULL;
+  code = versioned ? lib->DLPackViewVersioned(PyCapsule_GetPointer(capsule, versioned_name),
+                                              printed.stream)
+                   : lib->DLPackView(PyCapsule_GetPointer(capsule, legacy_name), printed.stream);
+  return PrintedClose(&printed, lib, code);
+}
+
+// ------------------------------------------------------------------------------------------------
+// Making and releasing
+// ------------------------------------------------------------------------------------------------
+
+PyObject *Allocate(PyTypeObject *type) {
+  allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+
+  return allocate(type, 0);
+}
+
+void Release(PyObject *object) {
+  PyTypeObject *type = Py_TYPE(object);
+  freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+
+  release(object);
+  Py_DECREF(type);
+}
+
+static PyObject *ExporterNew(PyTypeObject *type, PyObject *Py_UNUSED(args),
+                             PyObject *Py_UNUSED(keywords)) {
+  PyErr_Format(PyExc_TypeError,
+               "%R is not called: vectors are made by Ceed.Vector(n), from_dlpack(x) and "
+               "Vector.from_handle(address)",
+               type);
+  return NULL;
+}
+
+static void ExporterDealloc(PyObject *object) {
+  Exporter *self = (Exporter *)object;
+  PyObject *type, *value, *trace;
+
+  PyErr_Fetch(&type, &value, &trace);
+  if (self->pin) self->pin->deleter(self->pin);
+  if (self->vec) {
+    int code = self->lib->VectorDestroy(&self->vec);
+    if (code) Raise(self->lib, code);
+  }
+  if (PyErr_Occurred()) PyErr_WriteUnraisable(NULL);
+  PyErr_Restore(type, value, trace);
+  Py_XDECREF(self->detail);
+  Release(object);
+}
+
+/* Takes the reference, on failure too. */
+static PyObject *Own(PyTypeObject *type, const Library *lib, CeedVector vec) {
+  Exporter *self = (Exporter *)Allocate(type);
+  CeedSize length;
+
+  if (!self) {
+    lib->VectorDestroy(&vec);
+    return NULL;
+  }
+  self->lib = lib;
+  self->vec = vec;
+  lib->VectorGetLength(vec, &length);
+  self->shape[0] = length;
+  self->strides[0] = 1;
+  return (PyObject *)self;
+}
+
+/* What CEED_ERROR_HANDLER says is meant for C programs: Python needs the text, and to go on. */
+static PyObject *StoreErrors(PyObject *Py_UNUSED(module), PyObject *args) {
+  unsigned long long ceed;
+  int single, code;
+
+  if (!PyArg_ParseTuple(args, "Kp", &ceed, &single)) return NULL;
+  code = libraries[single].SetErrorHandler((Ceed)(uintptr_t)ceed, libraries[single].ErrorStore);
+  if (code) return Raise(&libraries[single], code);
+  Py_RETURN_NONE;
+}
+
+static PyObject *Create(PyObject *Py_UNUSED(module), PyObject *args) {
+  unsigned long long ceed;
+  CeedVector vec = NULL;
+  Py_ssize_t length;
+  int single, code;
+
+  if (!PyArg_ParseTuple(args, "Kpn:Vector", &ceed, &single, &length)) return NULL;
+  code = libraries[single].VectorCreate((Ceed)(uintptr_t)ceed, length, &vec);
+  if (code) return Raise(&libraries[single], code);
+  return Own((PyTypeObject *)given[VECTOR_TYPE], &libraries[single], vec);
+}
+
+/* Whether there is memory at all where a magic word is looked for. */
+static bool IsMapped(uintptr_t address) {
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  unsigned char resident;
+
+  return address % sizeof(uint64_t) == 0 &&
+         mincore((void *)(address & ~(page - 1)), 1, &resident) == 0;
+}
+
+PyDoc_STRVAR(
+    from_handle_doc,
+    "from_handle(address)\n--\n\n"
+    "Return a vector over the CeedVector at an address, with a reference of its own; it has the\n"
+    "precision of the library that made it.\n\n"
+    "Raises CeedIncompatibleError where no vector of this library is.\n\n"
+    ">>> v = pyceedlike.Ceed().Vector(3)\n"
+    ">>> len(pyceedlike.Vector.from_handle(v.handle))\n"
+    "3\n");
+
+static PyObject *FromHandleMethod(PyObject *type, PyObject *object) {
+  PyObject *number = PyNumber_Index(object);
+  uintptr_t address;
+
+  if (!number) return NULL;
+  address = (uintptr_t)PyLong_AsUnsignedLongLong(number);
+  Py_DECREF(number);
+  if (PyErr_Occurred() || (address && !IsMapped(address))) {
+    PyErr_Format(ErrorClass(CEED_ERROR_INCOMPATIBLE),
+                 "%R is no address of an object of this library: no object can be there", object);
+    return NULL;
+  }
+  for (int i = FLOAT64; i <= FLOAT32; i++) {
+    CeedVector vec = NULL;
+    int code = libraries[i].VectorReferenceCopy((CeedVector)address, &vec);
+    if (!code) return Own((PyTypeObject *)type, &libraries[i], vec);
+    if (code != CEED_ERROR_INCOMPATIBLE) return Raise(&libraries[i], code);
+  }
+  return Raise(&libraries[FLOAT64], CEED_ERROR_INCOMPATIBLE);
+}
+
+// ------------------------------------------------------------------------------------------------
+// Attributes
+// ------------------------------------------------------------------------------------------------
+
+static PyObject *GetHandle(PyObject *object, void *Py_UNUSED(unused)) {
+  return PyLong_FromVoidPtr(((Exporter *)object)->vec);
+}
+
+static PyObject *GetScalar(PyObject *object, void *Py_UNUSED(unused)) {
+  return PyUnicode_FromString(((Exporter *)object)->lib->scalar);
+}
+
+static PyObject *GetExchange(PyObject *object, void *Py_UNUSED(unused)) {
+  Exporter *self = (Exporter *)object;
+  PyObject *shared = self->shared ? Py_True : Py_False;
+
+  if (!self->reason) Py_RETURN_NONE;
+  if (!self->detail) {
+    return PyObject_CallFunction(given[EXCHANGE_TYPE], "Os", shared, self->reason);
+  }
+  return PyObject_CallFunction(given[EXCHANGE_TYPE], "ON", shared,
+                               PyUnicode_FromFormat("%s: %U", self->reason, self->detail));
+}
+
+static Py_ssize_t Length(PyObject *object) { return (Py_ssize_t)((Exporter *)object)->shape[0]; }
+
+static PyMethodDef exporter_methods[] = {
+    {"__dlpack__", (PyCFunction)(void (*)(void))DLPackMethod, METH_FASTCALL | METH_KEYWORDS,
+     dlpack_doc},
+    {"__dlpack_device__", DeviceMethod, METH_NOARGS, device_doc},
+    {"to_dlpack", (PyCFunction)(void (*)(void))ToDLPackMethod, METH_VARARGS | METH_KEYWORDS,
+     to_dlpack_doc},
+    {"from_dlpack", (PyCFunction)(void (*)(void))ImportMethod,
+     METH_FASTCALL | METH_KEYWORDS | METH_CLASS, import_doc},
+    {"from_handle", FromHandleMethod, METH_O | METH_CLASS, from_handle_doc},
+    {"_take", TakeMethod, METH_VARARGS, NULL},
+    {"_open", OpenMethod, METH_VARARGS, NULL},
+    {"_lease", LeaseMethod, METH_NOARGS, NULL},
+    {"_view", ViewMethod, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef exporter_attributes[] = {
+    {"handle", GetHandle, NULL, "The address of the CeedVector, for C code of this process.", NULL},
+    {"scalar", GetScalar, NULL, "The precision: 'float64' or 'float32'.", NULL},
+    {"exchange", GetExchange, NULL,
+     "Whether the last import or export shared memory, and why; None before the first.", NULL},
+    {"__array_interface__", GetArrayInterface, NULL,
+     "The array interface; reading it keeps the memory in place for the vector's life.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot exporter_slots[] = {
+    {Py_tp_new, ExporterNew},
+    {Py_tp_dealloc, ExporterDealloc},
+    {Py_tp_methods, exporter_methods},
+    {Py_tp_getset, exporter_attributes},
+    {Py_bf_getbuffer, GetBuffer},
+    {Py_bf_releasebuffer, ReleaseBuffer},
+    {Py_sq_length, Length},
+    {0, NULL},
+};
+
+static PyType_Spec exporter_spec = {"pyceedlike._exchange.Exporter", sizeof(Exporter), 0,
+                                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, exporter_slots};
+
+// ------------------------------------------------------------------------------------------------
+// The module
+// ------------------------------------------------------------------------------------------------
+
+static int SetupErrors(PyObject *classes) {
+  for (int code = CEED_ERROR_UNSUPPORTED; code <= CEED_ERROR_ACCESS; code++) {
+    PyObject *number = PyLong_FromLong(code),
+             **place = &error_classes[code - CEED_ERROR_UNSUPPORTED];
+    if (!number) return -1;
+    Py_CLEAR(*place);
+    *place = PyDict_GetItemWithError(classes, number);
+    Py_XINCREF(*place);
+    Py_DECREF(number);
+    if (PyErr_Occurred()) return -1;
+  }
+  return 0;
+}
+
+PyDoc_STRVAR(setup_doc,
+             "Receive what stands in Python: the exception of each code, and by position what "
+             "_exchange.h lists.");
+
+static PyObject *Setup(PyObject *Py_UNUSED(module), PyObject *args) {
+  PyObject *classes, *objects[GIVEN_COUNT];
+
+  if (!PyArg_ParseTuple(args, "O!OOOOOO:setup", &PyDict_Type, &classes, &objects[EXCHANGE_TYPE],
+                        &objects[VECTOR_TYPE], &objects[CEED_TYPE], &objects[FALLBACK],
+                        &objects[COPY_ERROR], &objects[EXPORT_ERROR]) ||
+      SetupErrors(classes)) {
+    return NULL;
+  }
+  for (int i = 0; i < GIVEN_COUNT; i++) {
+    Py_XDECREF(given[i]);
+    Py_INCREF(objects[i]);
+    given[i] = objects[i];
+  }
+  Py_RETURN_NONE;
+}
+
+static PyMethodDef module_functions[] = {
+    {"setup", Setup, METH_VARARGS, setup_doc},
+    {"create", Create, METH_VARARGS, NULL},
+    {"store_errors", StoreErrors, METH_VARARGS, NULL},
+    {"view_ceed", ViewCeed, METH_VARARGS, NULL},
+    {"describe", Describe, METH_O, describe_doc},
+    {"borrow_buffer", BorrowBuffer, METH_O, borrow_buffer_doc},
+    {"borrow_address", BorrowAddress, METH_VARARGS, borrow_address_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+#define STRING(number) #number
+#define DOTTED(major, minor, patch) STRING(major) "." STRING(minor) "." STRING(patch)
+#define VERSION DOTTED(CEED_VERSION_MAJOR, CEED_VERSION_MINOR, CEED_VERSION_PATCH)
+
+/* Another library of this name may have been loaded before ours. */
+static int CheckVersion(const Library *lib) {
+  int major, minor, patch;
+  bool release;
+
+  lib->GetVersion(&major, &minor, &patch, &release);
+  if (major == CEED_VERSION_MAJOR && minor == CEED_VERSION_MINOR && patch == CEED_VERSION_PATCH) {
+    return 0;
+  }
+  PyErr_Format(
+      PyExc_ImportError,
+      "the loaded libceedlike (%s) is version %d.%d.%d, pyceedlike was built for %d.%d.%d; "
+      "import pyceedlike before what loads another one",
+      lib->scalar, major, minor, patch, CEED_VERSION_MAJOR, CEED_VERSION_MINOR, CEED_VERSION_PATCH);
+  return -1;
+}
+
+static int InitLibraries(void) {
+  for (int i = FLOAT64; i <= FLOAT32; i++) {
+    int code;
+    if (CheckVersion(&libraries[i])) return -1;
+    if (contexts[i]) continue;
+    code = libraries[i].Init("/cpu/self", &contexts[i]);
+    if (!code) code = libraries[i].SetErrorHandler(contexts[i], libraries[i].ErrorStore);
+    if (code) {
+      Raise(&libraries[i], code);
+      return -1;
+    }
+  }
+  return 0;
+}
+
+static int InitType(PyTypeObject **type, PyType_Spec *spec) {
+  if (!*type) *type = (PyTypeObject *)PyType_FromSpec(spec);
+  return *type ? 0 : -1;
+}
+
+static int InitExporter(void) {
+  PyObject *capsule;
+  int code;
+
+  if (exporter_type) return 0;
+  if (InitType(&exporter_type, &exporter_spec)) return -1;
+  capsule = PyCapsule_New(&exchange_api, "dlpack_exchange_api", NULL);
+  if (!capsule) return -1;
+  code = PyObject_SetAttrString((PyObject *)exporter_type, "__dlpack_c_exchange_api__", capsule);
+  Py_DECREF(capsule);
+  return code;
+}
+
+static int InitNames(void) {
+  s_stream = PyUnicode_InternFromString("stream");
+  s_max_version = PyUnicode_InternFromString("max_version");
+  s_dl_device = PyUnicode_InternFromString("dl_device");
+  s_copy = PyUnicode_InternFromString("copy");
+  cpu_device = Py_BuildValue("(ii)", DLPACK_CPU, 0);
+  return s_stream && s_max_version && s_dl_device && s_copy && cpu_device ? 0 : -1;
+}
+
+/* The types and what they know of are the process's: one interpreter has them. */
+static int Execute(PyObject *module) {
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
+    PyErr_SetString(PyExc_ImportError, "pyceedlike works in the main interpreter only");
+    return -1;
+  }
+  if (InitNames() || InitImports() || InitLibraries() || InitExporter() ||
+      InitType(&bracket_type, &bracket_spec) || InitType(&lease_type, &lease_spec)) {
+    return -1;
+  }
+  if (PyModule_AddObjectRef(module, "Exporter", (PyObject *)exporter_type)) return -1;
+  return PyModule_AddStringConstant(module, "version", VERSION);
+}
+
+static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, (void *)Execute}, {0, NULL}};
+
+static struct PyModuleDef module_definition = {
+    PyModuleDef_HEAD_INIT,
+    "_exchange",
+    "The border between Python objects and DLPack tensors; see vector.py.",
+    0,
+    module_functions,
+    module_slots,
+    NULL,
+    NULL,
+    NULL,
+};
+
+PyMODINIT_FUNC PyInit__exchange(void) { return PyModuleDef_Init(&module_definition); }

@@ -1,0 +1,112 @@
+// What the files of the extension module share; each of them holds one side of the border.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef PYCEEDLIKE_EXCHANGE_H
+#define PYCEEDLIKE_EXCHANGE_H
+
+#include <Python.h>
+
+#include "ceedlike.h"
+#include "dlpack_abi.h"
+
+// ------------------------------------------------------------------------------------------------
+// The C library in both precisions, from the one header
+// ------------------------------------------------------------------------------------------------
+
+#define FUNCTIONS(X)                                                                             \
+  X(Init)                                                                                        \
+  X(SetErrorHandler) X(ErrorStore) X(View) X(GetErrorMessage) X(GetVersion) X(VectorCreate)      \
+      X(VectorDestroy) X(VectorReferenceCopy) X(VectorGetLength) X(VectorView) X(VectorExport)   \
+          X(VectorToDLPack) X(VectorToDLPackVersioned) X(VectorGetDLPackDevice)                  \
+              X(VectorTakeFromDLPack) X(VectorTakeFromDLPackVersioned) X(VectorCreateFromDLPack) \
+                  X(VectorCreateFromDLPackVersioned) X(VectorGetArray) X(VectorGetArrayRead)     \
+                      X(VectorGetArrayWrite) X(VectorRestoreArray) X(VectorRestoreArrayRead)     \
+                          X(DLPackCheck) X(DLPackView) X(DLPackViewVersioned)
+
+/* This file sees the header in double precision. The pointers to entries that four of the functions
+   pass are only carried from one of them to the other, never followed. */
+#define DECLARE(name) __typeof__(Ceedlike##name##_f64) Ceedlike##name##_f32;
+#define MEMBER(name) __typeof__(Ceedlike##name##_f64) *name;
+FUNCTIONS(DECLARE)
+
+typedef struct {
+  FUNCTIONS(MEMBER)
+  const char *scalar, *format, *typestr;
+  Py_ssize_t item_size;
+} Library;
+
+enum { FLOAT64, FLOAT32 };
+extern const Library libraries[2];
+extern Ceed contexts[2]; /* where imports without a context go */
+
+// ------------------------------------------------------------------------------------------------
+// Objects
+// ------------------------------------------------------------------------------------------------
+
+/* The base of Vector: owns one reference of the C object. */
+typedef struct {
+  PyObject_HEAD const Library *lib;
+  CeedVector vec;
+  int64_t shape[1], strides[1];
+  DLManagedTensorVersioned *pin; /* keeps what __array_interface__ has told, for life */
+  const char *reason;            /* of the last exchange; NULL: none yet */
+  PyObject *detail;              /* what else there is to say of it, or NULL */
+  bool shared;
+} Exporter;
+
+enum { EXCHANGE_TYPE, VECTOR_TYPE, CEED_TYPE, FALLBACK, COPY_ERROR, EXPORT_ERROR, GIVEN_COUNT };
+extern PyObject *given[GIVEN_COUNT]; /* what the Python side has told setup() */
+extern PyTypeObject *exporter_type;
+
+PyObject *Allocate(PyTypeObject *type);
+void Release(PyObject *object);
+
+static inline void Tell(Exporter *self, bool shared, const char *reason) {
+  self->shared = shared;
+  self->reason = reason;
+  if (self->detail) Py_CLEAR(self->detail);
+}
+
+PyObject *ErrorClass(int code);
+
+/* Set the exception of an error code, with the text of the library; return NULL. Inside the
+   exchange protocols everything but missing memory is a BufferError. */
+PyObject *Raise(const Library *lib, int code);
+PyObject *RaiseExport(const Library *lib, int code);
+
+// ------------------------------------------------------------------------------------------------
+// Capsules and coats
+// ------------------------------------------------------------------------------------------------
+
+/* Static, so that a capsule may keep the pointer and ours are told by their address. */
+extern const char versioned_name[], legacy_name[];
+
+PyObject *WrapVersioned(DLManagedTensorVersioned *tensor);
+PyObject *WrapLegacy(DLManagedTensor *tensor);
+/* A versioned tensor in a legacy coat; takes it, on failure too. */
+PyObject *WrapInLegacy(DLManagedTensorVersioned *inner);
+
+// ------------------------------------------------------------------------------------------------
+// The parts in other files
+// ------------------------------------------------------------------------------------------------
+
+/* _import.c */
+extern const char import_doc[], borrow_buffer_doc[], borrow_address_doc[];
+int InitImports(void);
+PyObject *ImportMethod(PyObject *type, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
+PyObject *ImportVersioned(PyTypeObject *type, DLManagedTensorVersioned *tensor);
+PyObject *TakeMethod(PyObject *self, PyObject *args);
+PyObject *BorrowBuffer(PyObject *module, PyObject *object);
+PyObject *BorrowAddress(PyObject *module, PyObject *args);
+
+/* _access.c */
+extern PyType_Spec bracket_spec, lease_spec;
+extern PyTypeObject *bracket_type, *lease_type;
+PyObject *OpenMethod(PyObject *self, PyObject *args);
+PyObject *LeaseMethod(PyObject *self, PyObject *unused);
+int FillBuffer(PyObject *owner, Py_buffer *view, int flags, const Library *lib, void *data,
+               int64_t *shape, bool read_only);
+
+/* _table.c */
+extern DLPackExchangeAPI exchange_api;
+
+#endif

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The C library in both precisions: what calls it, its constants, and its errors as exceptions."""
+
+from collections.abc import Callable
+from typing import Any
+
+from . import _exchange
+from ._ceedlike_f32 import ffi as _ffi32
+from ._ceedlike_f32 import lib as _lib32
+from ._ceedlike_f64 import ffi as _ffi64
+from ._ceedlike_f64 import lib as _lib64
+
+MEM_HOST: int = _lib64.CEED_MEM_HOST
+MEM_DEVICE: int = _lib64.CEED_MEM_DEVICE
+COPY_VALUES: int = _lib64.CEED_COPY_VALUES
+USE_POINTER: int = _lib64.CEED_USE_POINTER
+OWN_POINTER: int = _lib64.CEED_OWN_POINTER
+NORM_1: int = _lib64.CEED_NORM_1
+NORM_2: int = _lib64.CEED_NORM_2
+NORM_MAX: int = _lib64.CEED_NORM_MAX
+
+
+class CeedError(Exception):
+    """What every error of this package is."""
+
+
+class CeedDimensionError(CeedError, ValueError):
+    """A length or an index does not fit."""
+
+
+class CeedIncompleteError(CeedError, RuntimeError):
+    """There are no values yet."""
+
+
+class CeedIncompatibleError(CeedError, BufferError, ValueError):
+    """A bad argument, another precision, or memory that can't be understood."""
+
+
+class CeedAccessError(CeedError, BufferError):
+    """Somebody else holds the memory, or it is read-only."""
+
+
+class CeedBackendError(CeedError, NotImplementedError):
+    """This context has no such memory."""
+
+
+class CeedUnsupportedError(CeedError, NotImplementedError):
+    """This library has no such thing."""
+
+
+class CeedMemoryError(CeedError, MemoryError):
+    """There is not enough memory."""
+
+
+class CeedCopyError(CeedError, BufferError, ValueError):
+    """A copy would be needed, and copying was not allowed."""
+
+
+class CeedExportError(CeedError, BufferError):
+    """The memory can't be given away as it was asked for."""
+
+
+ERRORS: dict[int, type[CeedError]] = {
+    _lib64.CEED_ERROR_MINOR: CeedError,
+    _lib64.CEED_ERROR_DIMENSION: CeedDimensionError,
+    _lib64.CEED_ERROR_INCOMPLETE: CeedIncompleteError,
+    _lib64.CEED_ERROR_INCOMPATIBLE: CeedIncompatibleError,
+    _lib64.CEED_ERROR_ACCESS: CeedAccessError,
+    _lib64.CEED_ERROR_MAJOR: CeedMemoryError,
+    _lib64.CEED_ERROR_BACKEND: CeedBackendError,
+    _lib64.CEED_ERROR_UNSUPPORTED: CeedUnsupportedError,
+}
+
+
+class Library:
+    """The library of one precision."""
+
+    def __init__(self, scalar: str, ffi: Any, lib: Any) -> None:
+        self.scalar = scalar
+        self.ffi = ffi
+        self.lib = lib
+        for name in ("Ceed *", "CeedVector *", "CeedScalar *", "CeedSize *", "bool[2]"):
+            ffi.typeof(name)  # all types are known before threads can meet here
+
+    def check(self, code: int) -> None:
+        """Raise the exception of an error code, with the text of this failure."""
+        if code:
+            text = self.ffi.new("const char **")
+            self.lib.CeedGetErrorMessage(self.ffi.NULL, text)
+            raise ERRORS.get(code, CeedError)(self.ffi.string(text[0]).decode(errors="replace"))
+
+    def new(self, kind: str, create: Callable[..., int], *arguments: Any) -> Any:
+        """Return a box with a new object, which is destroyed together with the box."""
+        box = self.ffi.new(f"{kind} *")
+        self.check(create(*arguments, box))
+        return self.ffi.gc(box, getattr(self.lib, f"{kind}Destroy"))
+
+    def get(self, kind: str, function: Callable[..., int], *arguments: Any) -> Any:
+        """Return what a function of the library puts into its last argument."""
+        out = self.ffi.new(f"{kind} *")
+        self.check(function(*arguments, out))
+        return out[0]
+
+
+LIBRARIES = {
+    "float64": Library("float64", _ffi64, _lib64),
+    "float32": Library("float32", _ffi32, _lib32),
+}
+
+__version__: str = _exchange.version
+setup = _exchange.setup

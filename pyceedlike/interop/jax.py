@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""JAX: arrays that share the memory of a vector, which nobody writes meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from .._lib import CeedAccessError, CeedCopyError, CeedIncompatibleError
+
+if TYPE_CHECKING:
+    import jax
+
+    from .._exchange import Lease
+    from ..vector import Vector
+
+ALIGNMENT = 64  # XLA's, on the host; other memory is copied
+
+
+def share(vector: Vector) -> jax.Array:
+    """Return an array that holds a read lease of the vector for as long as it lives."""
+    _check(vector)
+    return _read(vector._lease(), vector)
+
+
+@contextmanager
+def lend(vector: Vector, timeout: float) -> Iterator[jax.Array]:
+    """Give an array until the end of the block, and wait there until JAX has let go of it."""
+    _check(vector)
+    lease = vector._lease()
+    x = _read(lease, vector)
+    try:
+        yield x
+    finally:
+        x.delete()
+        ended = lease.wait(timeout)
+    if not ended:
+        raise CeedAccessError(
+            f"JAX still reads the vector after {timeout} s: a result that was computed from the "
+            "array is pending (block_until_ready() it), or a NumPy view of the array is alive"
+        )
+
+
+def _check(vector: Vector) -> None:
+    import jax
+
+    if vector.scalar == "float64" and not jax.config.jax_enable_x64:
+        raise CeedIncompatibleError(
+            "JAX would turn this float64 vector into float32: call "
+            'jax.config.update("jax_enable_x64", True) first, or make it in float32'
+        )
+
+
+def _read(lease: Lease, vector: Vector) -> jax.Array:
+    import jax.dlpack
+
+    if len(vector) and lease.address % ALIGNMENT:
+        raise CeedCopyError(
+            f"JAX shares memory from {ALIGNMENT}-byte boundaries on, and this starts at "
+            f"{lease.address:#x}: copy it first, with from_dlpack(vector, copy=True)"
+        )
+    x = jax.dlpack.from_dlpack(lease)
+    if x.dtype != vector.scalar or (len(vector) and x.unsafe_buffer_pointer() != lease.address):
+        raise CeedCopyError(f"JAX did not share the memory: it made a copy of type {x.dtype}")
+    return x

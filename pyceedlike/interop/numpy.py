@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""NumPy: arrays over vectors, and the values of lists."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy
+
+    from .._exchange import Bracket
+    from ..vector import Vector
+
+
+def share(vector: Vector) -> numpy.ndarray:
+    """Return an array that shares the vector's memory."""
+    import numpy
+
+    return numpy.from_dlpack(vector)
+
+
+def view(bracket: Bracket) -> numpy.ndarray:
+    """Return an array over the memory of a bracket."""
+    import numpy
+
+    return numpy.asarray(bracket)
+
+
+def empty(n: int, scalar: str) -> numpy.ndarray:
+    """Return a new array for results of the C library, none for lengths that it refuses."""
+    import numpy
+
+    return numpy.empty(max(n, 0), scalar)
+
+
+def from_numbers(x: Any, scalar: str) -> numpy.ndarray:
+    """Return the numbers of a list as a new array; raise TypeError for anything else."""
+    import numpy
+
+    array = numpy.asarray(x)
+    if array.size and array.dtype.kind not in "iuf":
+        raise TypeError(f"a vector takes real numbers; these are {array.dtype}")
+    return array.astype(scalar)

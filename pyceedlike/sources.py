@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Memory and values of what has no __dlpack__, as DLPack capsules."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from . import _exchange
+from ._lib import CeedCopyError, CeedIncompatibleError
+
+
+def capsule_of(x: Any, scalar: str | None, may_copy: bool) -> tuple[Any, str | None]:
+    """Return a capsule over x, and why its values must be copied (None where they need not).
+
+    Tries the buffer protocol, then __array_interface__, then lists and numbers, which take the
+    precision `scalar`. Raises TypeError, which names the type, for anything else.
+    """
+    if _has_buffer(x):
+        return _exchange.borrow_buffer(x), None
+    interface = getattr(x, "__array_interface__", None)
+    if interface is not None:
+        return _borrow(x, interface), None
+    if not isinstance(x, (list, tuple, range, int, float)):
+        raise TypeError(
+            f"{type(x).__name__} has no memory or values for a vector: it has neither __dlpack__, "
+            "the buffer protocol nor __array_interface__, and is no list or number"
+        )
+    why = f"a {type(x).__name__} has no memory to share"
+    if not may_copy:
+        raise CeedCopyError(f"copy=False, but {why}; copy=None or copy=True copies its values")
+    return _values(x, scalar or "float64"), why
+
+
+def _has_buffer(x: Any) -> bool:
+    try:
+        memoryview(x).release()
+    except TypeError:
+        return False
+    return True
+
+
+def _borrow(x: Any, interface: Mapping[str, Any]) -> Any:
+    strides = interface.get("strides")
+    return _exchange.borrow_address(
+        (x, interface),  # the interface may hold what owns the memory, so it is kept, too
+        *_data(x, interface),
+        _item_size(x, interface["typestr"]),
+        tuple(interface["shape"]),
+        None if strides is None else tuple(strides),
+    )
+
+
+def _data(x: Any, interface: Mapping[str, Any]) -> tuple[int, bool]:
+    data = interface.get("data")
+    if not isinstance(data, tuple) or interface.get("mask") is not None:
+        raise CeedIncompatibleError(
+            f"__array_interface__ of {type(x).__name__} has a mask, or data that is no pair of an "
+            "address and a read-only flag"
+        )
+    address, read_only = data
+    return address, bool(read_only)
+
+
+def _item_size(x: Any, typestr: str) -> int:
+    sizes = {"<f8": 8, "=f8": 8, "<f4": 4, "=f4": 4}
+    if typestr not in sizes:
+        raise CeedIncompatibleError(
+            f"__array_interface__ of {type(x).__name__} holds {typestr!r}, a vector holds native "
+            "float64 ('<f8') or float32 ('<f4'): convert it first"
+        )
+    return sizes[typestr]
+
+
+def _values(x: Any, scalar: str) -> Any:
+    from .interop.numpy import from_numbers
+
+    return from_numbers(x, scalar).__dlpack__(max_version=(1, 0))
