@@ -33,7 +33,11 @@ int CeedBufferAllocate(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type) {
 
   if (memory->kind != MEMORY_NONE || !buffer->bytes) return CEED_ERROR_SUCCESS;
   CeedCall(device->allocate(ceed, buffer->bytes, &data));
-  *memory = (CeedMemory){MEMORY_OWNED, data, device->release, data, {device->dlpack_type, 0}};
+  *memory = (CeedMemory){.kind = MEMORY_OWNED,
+                         .data = data,
+                         .release = device->release,
+                         .owner = data,
+                         .device = {device->dlpack_type, 0}};
   return CEED_ERROR_SUCCESS;
 }
 
@@ -169,15 +173,22 @@ int CeedBufferSync(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, bool excl
 // Moving the memory
 // ------------------------------------------------------------------------------------------------
 
+/* The new memory becomes the truth. The other side is a mirror to be written, which read-only
+   memory can't be: that goes, too. */
 int CeedBufferMove(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, CeedMemory memory,
-                   bool read_only, const char *what) {
-  CeedMemory old;
+                   const char *what) {
+  CeedMemory *other = &buffer->memory[OtherType(mem_type)], old, mirror = {.release = NULL};
 
   CeedCall(CeedBufferAcquire(ceed, buffer, MOVING, ~(FLAGS | REF_ONE), what));
   old = buffer->memory[mem_type];
   buffer->memory[mem_type] = memory;
-  Finish(buffer, MOVING, VALID | READ_ONLY, ValidIn(mem_type) | (read_only ? READ_ONLY : 0));
+  if (other->read_only) {
+    mirror = *other;
+    *other = NoMemory(ceed, OtherType(mem_type));
+  }
+  Finish(buffer, MOVING, VALID | READ_ONLY, ValidIn(mem_type) | (memory.read_only ? READ_ONLY : 0));
   MemoryRelease(&old);
+  MemoryRelease(&mirror);
   return CEED_ERROR_SUCCESS;
 }
 

@@ -45,7 +45,8 @@ static CeedErrorHandler HandlerFromEnvironment(void) {
 
 int CeedErrorImpl(Ceed ceed, const char *filename, int lineno, const char *func, int ecode,
                   const char *format, ...) {
-  CeedErrorHandler handler = ceed ? ceed->handler : HandlerFromEnvironment();
+  bool is_ceed = CeedObjectIs(ceed, CEED_KIND_CEED);
+  CeedErrorHandler handler = is_ceed ? ceed->handler : HandlerFromEnvironment();
   va_list args;
   int code;
 

@@ -49,7 +49,7 @@ static inline void FillTensor(DLTensor *tensor, const CeedMemory *memory, const 
     int64_t length = r->shape[i];
     dims[i] = length;
     dims[r->ndim + i] = r->strides && length > 1 ? r->strides[i] : step;
-    if (length > 1) step *= length;
+    if (length > 1) step = (int64_t)((uint64_t)step * (uint64_t)length); /* wraps when empty */
     if (!length) is_empty = true;
   }
   tensor->data = is_empty ? NULL : memory->data;
@@ -136,8 +136,8 @@ static int CheckExport(CeedVector vec, uint64_t word, const ExportRequest *r) {
   Ceed ceed = vec->base.ceed;
 
   if (r->mode == CEED_EXPORT_PIN) {
-    CeedCheck(vec->buffer->memory[r->mem_type].data || (word & VALID) || !vec->length, ceed,
-              CEED_ERROR_INCOMPLETE, "Export: the vector has no memory yet");
+    CeedCheck(vec->buffer->memory[r->mem_type].data || !vec->length, ceed, CEED_ERROR_INCOMPLETE,
+              "Export: the vector has no %s memory yet", CeedMemTypes[r->mem_type]);
     return CEED_ERROR_SUCCESS;
   }
   CeedCheck((word & VALID) || !vec->length, ceed, CEED_ERROR_INCOMPLETE,
@@ -163,7 +163,7 @@ static inline int ExportAcquire(CeedVector vec, const ExportRequest *r, CeedExpo
                              (r->is_legacy && row.read_only),
                          0)) {
       code = Refuse(vec, word, &row, r);
-    } else if (__builtin_expect(!(word & VALID) || r->mode == CEED_EXPORT_WRITE, 0)) {
+    } else if (__builtin_expect(!(word & VALID) || r->mode >= CEED_EXPORT_WRITE, 0)) {
       code = CheckExport(vec, word, r);
     }
     use_slot = r->ndim == 1 && !(word & SLOT_ONE);
@@ -188,8 +188,10 @@ static inline int ExportAcquire(CeedVector vec, const ExportRequest *r, CeedExpo
 
 static int SyncExport(CeedVector vec, const ExportRequest *r, CeedExport *block) {
   bool exclusive = (block->unit & WRITABLE_EXPORTS) != 0;
-  int code = CeedBufferSync(vec->base.ceed, vec->buffer, r->mem_type, exclusive);
+  int code;
 
+  if (r->mode == CEED_EXPORT_PIN) return CEED_ERROR_SUCCESS; /* of a place, not of values */
+  code = CeedBufferSync(vec->base.ceed, vec->buffer, r->mem_type, exclusive);
   if (code) ExportDelete(block);
   return code;
 }
@@ -493,14 +495,17 @@ static int TakeByCopy(CeedVector vec, const Incoming *in) {
 }
 
 static int Adopt(CeedVector vec, const Incoming *in) {
-  CeedMemory memory = {MEMORY_ADOPTED, in->layout.first,
-                       in->any.versioned ? ReleaseVersionedTensor : ReleaseLegacyTensor,
-                       in->any.managed, in->any.tensor->device};
+  const AnyTensor *any = &in->any;
+  CeedMemory memory = {.kind = MEMORY_ADOPTED,
+                       .data = in->layout.first,
+                       .release = any->versioned ? ReleaseVersionedTensor : ReleaseLegacyTensor,
+                       .owner = any->managed,
+                       .device = any->tensor->device,
+                       .read_only = any->read_only};
 
   CeedCall(CheckAdoption(vec->base.ceed, in));
   if (memory.device.device_type == DLPACK_CPU) memory.device.device_id = 0;
-  CeedCall(CeedBufferMove(vec->base.ceed, vec->buffer, in->mem_type, memory, in->any.read_only,
-                          "TakeFromDLPack"));
+  CeedCall(CeedBufferMove(vec->base.ceed, vec->buffer, in->mem_type, memory, "TakeFromDLPack"));
   vec->state += 2;
   return CEED_ERROR_SUCCESS;
 }
@@ -592,7 +597,7 @@ static int CheckWrap(const void *data, CeedMemType mem_type, const ExportRequest
 int CeedDLPackWrap(void *data, CeedMemType mem_type, CeedInt ndim, const int64_t *shape,
                    bool read_only, DLManagedTensorVersioned **tensor) {
   ExportRequest request = {CEED_EXPORT_SHARED, mem_type, ndim, shape, NULL, false};
-  CeedMemory memory = {MEMORY_BORROWED, data, NULL, NULL, {DLPACK_CPU, 0}};
+  CeedMemory memory = {.data = data, .device = {DLPACK_CPU, 0}};
   CeedExport *block;
 
   CeedCheckOutput(tensor, NULL);

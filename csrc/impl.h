@@ -58,10 +58,11 @@ struct CeedContextFieldLabel_private {
 
 int CeedObjectFail(const void *object, CeedKind kind);
 
-#define CeedObjectIs(object, kind) \
-  (*(const uint64_t *)(const void *)(object) == CEED_MAGIC_OF(CEED_SCALAR_BITS, kind))
+#define CeedObjectIs(object, kind)                            \
+  ((object) && (uintptr_t)(object) % sizeof(uint64_t) == 0 && \
+   *(const uint64_t *)(const void *)(object) == CEED_MAGIC_OF(CEED_SCALAR_BITS, kind))
 #define CeedObjectCheck(object, kind) \
-  (__builtin_expect((object) && CeedObjectIs(object, kind), 1) ? 0 : CeedObjectFail(object, kind))
+  (__builtin_expect(CeedObjectIs(object, kind), 1) ? 0 : CeedObjectFail(object, kind))
 
 #define CeedObjectRefer(object) \
   ((void)__atomic_add_fetch(&(object)->base.ref_count, 1, __ATOMIC_RELAXED))
@@ -111,6 +112,7 @@ typedef struct {
   void (*release)(void *owner); /* NULL: nothing to release */
   void *owner;
   DLDevice device;
+  bool read_only;
 } CeedMemory;
 
 /* A tensor with its shape and strides: one block, so that the deleter frees once. A buffer lends
@@ -153,7 +155,7 @@ int CeedBufferSync(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, bool excl
 /* Replace the memory of one type while nobody else has it. The buffer stays, so that exports need
    no lock to find it. */
 int CeedBufferMove(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, CeedMemory memory,
-                   bool read_only, const char *what);
+                   const char *what);
 /* Let go of memory of somebody else. Its address, with the current values in it, is the result
    where data is not NULL. */
 int CeedBufferTake(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, void **data);

@@ -288,7 +288,7 @@ int CeedVectorSetArray(CeedVector vec, CeedMemType mem_type, CeedCopyMode copy_m
   Ceed ceed;
   bool owns = copy_mode == CEED_OWN_POINTER;
   CeedMemory memory = {
-      owns ? MEMORY_OWNED : MEMORY_BORROWED, array, owns ? free : NULL, array, {DLPACK_CPU, 0}};
+      .kind = owns ? MEMORY_OWNED : MEMORY_BORROWED, .data = array, .owner = array};
 
   CeedCall(CheckAccess(vec, mem_type, &array));
   ceed = vec->base.ceed;
@@ -298,9 +298,9 @@ int CeedVectorSetArray(CeedVector vec, CeedMemType mem_type, CeedCopyMode copy_m
   if (copy_mode == CEED_COPY_VALUES) return CopyIn(vec, mem_type, array);
   CeedCheck(copy_mode == CEED_USE_POINTER || owns, ceed, CEED_ERROR_INCOMPATIBLE,
             "%d is no copy mode", (int)copy_mode);
-  memory.device.device_type = ceed->device[mem_type]->dlpack_type;
+  memory.device = (DLDevice){ceed->device[mem_type]->dlpack_type, 0};
   if (owns) memory.release = ceed->device[mem_type]->release;
-  CeedCall(CeedBufferMove(ceed, vec->buffer, mem_type, memory, false, "SetArray"));
+  CeedCall(CeedBufferMove(ceed, vec->buffer, mem_type, memory, "SetArray"));
   vec->state += 2;
   return CEED_ERROR_SUCCESS;
 }

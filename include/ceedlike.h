@@ -463,11 +463,11 @@ typedef int (*CeedErrorHandler)(Ceed ceed, const char *filename, int line_no, co
 int CeedSetErrorHandler(Ceed ceed, CeedErrorHandler handler);
 
 /// Report an error to the handler of a context (NULL: the one that CEED_ERROR_HANDLER names);
-/// returns the handler's code. CeedError() fills in the place.
+/// returns the handler's code. CeedError() fills in the place; its value is the error's code.
 int CeedErrorImpl(Ceed ceed, const char *filename, int lineno, const char *func, int ecode,
                   const char *format, ...);
 #define CeedError(ceed, ecode, ...) \
-  (CeedErrorImpl((ceed), __FILE__, __LINE__, __func__, (ecode), __VA_ARGS__), (ecode))
+  CeedErrorCode(CeedErrorImpl((ceed), __FILE__, __LINE__, __func__, (ecode), __VA_ARGS__), (ecode))
 
 /// The handlers: return the code; also keep the text for CeedGetErrorMessage(); print
 /// `file:line in func(): text` to stderr and exit with the code; print and abort.
@@ -503,6 +503,12 @@ extern const char *const CeedContextFieldTypes[];
 /// printf conversions
 #define CeedInt_FMT "d"
 #define CeedSize_FMT "td"
+
+/// The value of CeedError().
+static inline int CeedErrorCode(int handled, int ecode) {
+  (void)handled;
+  return ecode;
+}
 
 /// base to a power >= 0
 static inline CeedInt CeedIntPow(CeedInt base, CeedInt power) {

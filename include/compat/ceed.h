@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// For programs written for libCEED: compile with -I<prefix>/include/ceedlike/compat, link
 /// libceedlike. Such programs ignore return codes because an error aborts, so it does here, unless
-/// the environment variable CEED_ERROR_HANDLER says otherwise.
+/// the environment variable CEED_ERROR_HANDLER says otherwise. Only an error that no context is
+/// known for (a NULL handle) is returned: another user of the process must not be ended by it.
 #ifndef CEEDLIKE_COMPAT_CEED_H
 #define CEEDLIKE_COMPAT_CEED_H
 
