@@ -157,16 +157,18 @@ fuzz: $(patsubst tests/%.c,build/%,$(wildcard tests/fuzz/*.c))
 # What the package is built from: its files, and the list of them.
 PACKAGE := setup.py ffibuilder.py pyproject.toml Makefile $(sort $(shell \
              find csrc include pyceedlike -path pyceedlike/include -prune -o -name '*.[ch]' -print \
-               -o -name '*.py' -print -o -name 'py.typed' -print 2>/dev/null))
+               -o -name '*.py' -print -o -name '*.pyi' -print -o -name py.typed -print 2>/dev/null))
 build/package: always
 	$(call keep,$(PACKAGE))
 
-PREFLIGHT = CC='$(CC)' PYTHON='$(PYTHON)' sh scripts/preflight.sh $(if $(filter 0,$(VENV)),modules,venv)
+PREFLIGHT = CC='$(CC)' PYTHON='$(PYTHON)' sh scripts/preflight.sh \
+            $(if $(filter 0,$(VENV)),modules,venv)
 
 ifeq ($(VENV),0)
 INSTALLED = build/python/.built
 HAVE =
-PYTHON_HERE = python=$$($(PREFLIGHT)) && export PYTHONPATH="$(CURDIR)/build/python:$$PYTHONPATH"
+PYTHON_HERE = python=$$($(PREFLIGHT)) && \
+              export PYTHONPATH="$(CURDIR)/build/python$${PYTHONPATH:+:$$PYTHONPATH}"
 else
 INSTALLED = $(VENV)/.installed
 HAVE = $(VENV)/.have-$1
@@ -209,12 +211,13 @@ build/examples/heat/libheat.so: examples/heat/heat.c examples/heat/heat.h $(INST
 	  $(CC) -std=c99 $(WARNINGS) $(CFLAGS) -fPIC -shared $< -o $@ -I"$$package/include/ceedlike" \
 	    -L"$$package/lib" -Wl,-rpath,"$$package/lib" -l:libceedlike.so.0 -lm
 demo: build/examples/heat/libheat.so | $(call HAVE,demo)
-	@$(PYTHON_HERE) && HEAT_LIBRARY=$(CURDIR)/$< "$$python" examples/heat/heat.py --output build/heat.png
+	@$(PYTHON_HERE) && HEAT_LIBRARY=$(CURDIR)/$< \
+	  "$$python" examples/heat/heat.py --output build/heat.png
 
 # ---- Checks --------------------------------------------------------------------------------------
 
 C_FILES := $(filter-out include/ceedlike_names.h,$(sort $(shell \
-             find csrc include pyceedlike tests examples benchmarks -path pyceedlike/include -prune \
+             find csrc include pyceedlike tests examples -path pyceedlike/include -prune \
                -o -name '*.[ch]' -print 2>/dev/null)))
 TOOL = $(VENV)/bin/
 

@@ -46,7 +46,7 @@ static CeedErrorHandler HandlerFromEnvironment(void) {
 int CeedErrorImpl(Ceed ceed, const char *filename, int lineno, const char *func, int ecode,
                   const char *format, ...) {
   bool is_ceed = CeedObjectIs(ceed, CEED_KIND_CEED);
-  CeedErrorHandler handler = is_ceed ? ceed->handler : HandlerFromEnvironment();
+  CeedErrorHandler handler = is_ceed ? ceed->handler : CeedErrorStore;
   va_list args;
   int code;
 

@@ -121,8 +121,8 @@ typedef struct CeedContextFieldLabel_private *CeedContextFieldLabel;
 /// The text up to `:` is a leading part of a resource's name ("/cpu/self", "/cpu/self/ref/serial",
 /// "/cpu/self/opt/blocked"); the fastest match wins. What follows `:` are options of a device; host
 /// resources have none and ignore them. The environment variable CEED_ERROR_HANDLER chooses the
-/// error handler: `store` (the default: nothing is printed, nothing aborts), `return`, `exit` or
-/// `abort`.
+/// context's error handler: `store` (the default: nothing is printed, nothing aborts), `return`,
+/// `exit` or `abort`.
 ///
 /// Ownership: gives the caller a reference; release it with CeedDestroy().
 /// Errors:    CEED_ERROR_UNSUPPORTED, with the list of resources, for an unknown one.
@@ -462,8 +462,9 @@ typedef int (*CeedErrorHandler)(Ceed ceed, const char *filename, int line_no, co
 /// Choose who receives the errors of a context; NULL is CeedErrorStore.
 int CeedSetErrorHandler(Ceed ceed, CeedErrorHandler handler);
 
-/// Report an error to the handler of a context (NULL: the one that CEED_ERROR_HANDLER names);
-/// returns the handler's code. CeedError() fills in the place; its value is the error's code.
+/// Report an error to the handler of a context; an error without one is stored, for the process has
+/// other users. Returns the handler's code. CeedError() fills in the place; its value is the
+/// error's code.
 int CeedErrorImpl(Ceed ceed, const char *filename, int lineno, const char *func, int ecode,
                   const char *format, ...);
 #define CeedError(ceed, ecode, ...) \

@@ -7,17 +7,19 @@
 #define CEEDLIKE_COMPAT_CEED_H
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "../ceedlike.h"
 
 static inline int CeedInitOrAbort(const char *resource, Ceed *ceed) {
+  const char *handler = getenv("CEED_ERROR_HANDLER"), *text = NULL;
   int code = CeedInit(resource, ceed);
-  const char *text = NULL;
 
-  if (getenv("CEED_ERROR_HANDLER")) return code;
-  if (!code) return CeedSetErrorHandler(*ceed, CeedErrorAbort);
+  if (!code) return handler ? code : CeedSetErrorHandler(*ceed, CeedErrorAbort);
+  if (handler && (!strcmp(handler, "store") || !strcmp(handler, "return"))) return code;
   CeedGetErrorMessage(NULL, &text);
   fprintf(stderr, "%s:%d in CeedInit(): %s\n", __FILE__, __LINE__, text);
+  if (handler && !strcmp(handler, "exit")) exit(code);
   abort();
 }
 

@@ -21,7 +21,7 @@ typedef struct {
 } Input;
 
 /* The next bytes, zeros once they are used up. */
-static uint64_t Next(Input *input, size_t size) {
+static inline uint64_t Next(Input *input, size_t size) {
   uint64_t value = 0;
 
   if (size > input->left) size = input->left;
@@ -32,7 +32,7 @@ static uint64_t Next(Input *input, size_t size) {
 }
 
 /* A number that is small, or near a power of two, or anything. */
-static int64_t NextNumber(Input *input) {
+static inline int64_t NextNumber(Input *input) {
   uint64_t kind = Next(input, 1), value;
 
   if (kind < 160) return (int64_t)(kind % 16) - 3;
@@ -51,18 +51,20 @@ typedef struct {
   bool is_versioned;
 } Subject;
 
-static void CountLegacy(DLManagedTensor *tensor) { ((Subject *)tensor->manager_ctx)->deleted++; }
-
-static void CountVersioned(DLManagedTensorVersioned *tensor) {
+static inline void CountLegacy(DLManagedTensor *tensor) {
   ((Subject *)tensor->manager_ctx)->deleted++;
 }
 
-static DLTensor *TensorOf(Subject *subject) {
+static inline void CountVersioned(DLManagedTensorVersioned *tensor) {
+  ((Subject *)tensor->manager_ctx)->deleted++;
+}
+
+static inline DLTensor *TensorOf(Subject *subject) {
   return subject->is_versioned ? &subject->tensor.versioned.dl_tensor
                                : &subject->tensor.legacy.dl_tensor;
 }
 
-static void FillMetadata(Subject *subject, Input *input, void *memory) {
+static inline void FillMetadata(Subject *subject, Input *input, void *memory) {
   DLTensor *tensor = TensorOf(subject);
   uint64_t choice = Next(input, 1);
   int32_t axes;
@@ -88,7 +90,7 @@ static void FillMetadata(Subject *subject, Input *input, void *memory) {
   }
 }
 
-static void *SubjectFromBytes(Subject *subject, Input *input, void *memory) {
+static inline void *SubjectFromBytes(Subject *subject, Input *input, void *memory) {
   uint64_t choice = Next(input, 1);
 
   memset(subject, 0, sizeof *subject);
@@ -107,7 +109,7 @@ static void *SubjectFromBytes(Subject *subject, Input *input, void *memory) {
   return &subject->tensor;
 }
 
-static bool HasDeleter(const Subject *subject) {
+static inline bool HasDeleter(const Subject *subject) {
   return subject->is_versioned ? subject->tensor.versioned.deleter != NULL
                                : subject->tensor.legacy.deleter != NULL;
 }
