@@ -141,10 +141,6 @@ typedef struct {
   int copy;                /* 1, 0, or -1 for "if needed" */
 } Request;
 
-static bool SameName(PyObject *name, PyObject *known) {
-  return name == known || PyUnicode_Compare(name, known) == 0;
-}
-
 static int ParseLong(PyObject *value, const char *fault, long *number) {
   int overflow;
 

@@ -12,17 +12,19 @@
 // The C library in both precisions, from the one header
 // ------------------------------------------------------------------------------------------------
 
-#define FUNCTIONS(X)                                                                             \
-  X(Init)                                                                                        \
-  X(SetErrorHandler) X(ErrorStore) X(View) X(GetErrorMessage) X(GetVersion) X(VectorCreate)      \
-      X(VectorDestroy) X(VectorReferenceCopy) X(VectorGetLength) X(VectorView) X(VectorExport)   \
-          X(VectorToDLPack) X(VectorToDLPackVersioned) X(VectorGetDLPackDevice)                  \
-              X(VectorTakeFromDLPack) X(VectorTakeFromDLPackVersioned) X(VectorCreateFromDLPack) \
-                  X(VectorCreateFromDLPackVersioned) X(VectorGetArray) X(VectorGetArrayRead)     \
-                      X(VectorGetArrayWrite) X(VectorRestoreArray) X(VectorRestoreArrayRead)     \
-                          X(DLPackCheck) X(DLPackView) X(DLPackViewVersioned)
+/* clang-format off */
+#define FUNCTIONS(X) \
+  X(Init) X(SetErrorHandler) X(ErrorStore) X(GetErrorMessage) X(GetVersion) X(View) \
+  X(VectorCreate) X(VectorReferenceCopy) X(VectorDestroy) X(VectorGetLength) X(VectorView) \
+  X(VectorGetArray) X(VectorGetArrayRead) X(VectorGetArrayWrite) \
+  X(VectorRestoreArray) X(VectorRestoreArrayRead) \
+  X(VectorExport) X(VectorToDLPack) X(VectorToDLPackVersioned) X(VectorGetDLPackDevice) \
+  X(VectorTakeFromDLPack) X(VectorTakeFromDLPackVersioned) \
+  X(VectorCreateFromDLPack) X(VectorCreateFromDLPackVersioned) \
+  X(DLPackCheck) X(DLPackView) X(DLPackViewVersioned)
+/* clang-format on */
 
-/* This file sees the header in double precision. The pointers to entries that four of the functions
+/* The header is seen in double precision here. The pointers to entries that some of the functions
    pass are only carried from one of them to the other, never followed. */
 #define DECLARE(name) __typeof__(Ceedlike##name##_f64) Ceedlike##name##_f32;
 #define MEMBER(name) __typeof__(Ceedlike##name##_f64) *name;
@@ -64,6 +66,11 @@ static inline void Tell(Exporter *self, bool shared, const char *reason) {
   self->shared = shared;
   self->reason = reason;
   if (self->detail) Py_CLEAR(self->detail);
+}
+
+/* Whether a keyword is a known one; nearly always both are the same interned string. */
+static inline bool SameName(PyObject *name, PyObject *known) {
+  return name == known || PyUnicode_Compare(name, known) == 0;
 }
 
 PyObject *ErrorClass(int code);

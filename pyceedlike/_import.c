@@ -469,17 +469,13 @@ static int ParseDevice(PyObject *value, Wish *wish) {
   return 0;
 }
 
-static bool Is(PyObject *name, PyObject *known) {
-  return name == known || PyUnicode_Compare(name, known) == 0;
-}
-
 static int ParseWish(PyObject *name, PyObject *value, Wish *wish) {
   bool none = value == Py_None;
 
-  if (Is(name, s_copy)) return none ? 0 : ParseFlag(value, "copy", &wish->copy);
-  if (Is(name, s_writable)) return none ? 0 : ParseFlag(value, "writable", &wish->writable);
-  if (Is(name, s_ceed)) return none ? 0 : ParseCeed(value, wish);
-  if (Is(name, s_device)) return none ? 0 : ParseDevice(value, wish);
+  if (SameName(name, s_copy)) return none ? 0 : ParseFlag(value, "copy", &wish->copy);
+  if (SameName(name, s_writable)) return none ? 0 : ParseFlag(value, "writable", &wish->writable);
+  if (SameName(name, s_ceed)) return none ? 0 : ParseCeed(value, wish);
+  if (SameName(name, s_device)) return none ? 0 : ParseDevice(value, wish);
   PyErr_Format(PyExc_TypeError, "from_dlpack() got an unexpected keyword argument '%U'", name);
   return -1;
 }
@@ -685,12 +681,18 @@ static int SetAxes(Borrowed *borrowed, PyObject *shape, PyObject *strides) {
   int32_t ndim = borrowed->tensor.dl_tensor.ndim;
   Py_ssize_t step = borrowed->tensor.dl_tensor.dtype.bits / 8;
 
+  if (strides != Py_None && PyTuple_Size(strides) != ndim) {
+    if (!PyErr_Occurred()) {
+      PyErr_Format(ErrorClass(CEED_ERROR_INCOMPATIBLE),
+                   "the shape %R and the strides %R differ in length", shape, strides);
+    }
+    return -1;
+  }
   for (int32_t i = ndim - 1; i >= 0; i--) {
     Py_ssize_t length = PyNumber_AsSsize_t(PyTuple_GetItem(shape, i), PyExc_OverflowError);
     Py_ssize_t stride = step;
     if (strides != Py_None && !PyErr_Occurred()) {
-      PyObject *item = PyTuple_GetItem(strides, i);
-      stride = item ? PyNumber_AsSsize_t(item, PyExc_OverflowError) : 0;
+      stride = PyNumber_AsSsize_t(PyTuple_GetItem(strides, i), PyExc_OverflowError);
     }
     if (PyErr_Occurred() || SetAxis(borrowed, i, length, stride)) return -1;
     if (length > 0 && __builtin_mul_overflow(step, length, &step)) step = 0; /* refused later */

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Memory and values of what has no __dlpack__, as DLPack capsules."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from . import _exchange
@@ -38,34 +37,36 @@ def _has_buffer(x: Any) -> bool:
     return True
 
 
-def _borrow(x: Any, interface: Mapping[str, Any]) -> Any:
+def _borrow(x: Any, interface: Any) -> Any:
+    what = f"__array_interface__ of {type(x).__name__}"
+    if not isinstance(interface, dict) or not {"typestr", "shape", "data"} <= interface.keys():
+        raise CeedIncompatibleError(f"{what} is no dict with typestr, shape and data")
     strides = interface.get("strides")
     return _exchange.borrow_address(
         (x, interface),  # the interface may hold what owns the memory, so it is kept, too
-        *_data(x, interface),
-        _item_size(x, interface["typestr"]),
+        *_data(what, interface),
+        _item_size(what, interface["typestr"]),
         tuple(interface["shape"]),
         None if strides is None else tuple(strides),
     )
 
 
-def _data(x: Any, interface: Mapping[str, Any]) -> tuple[int, bool]:
-    data = interface.get("data")
-    if not isinstance(data, tuple) or interface.get("mask") is not None:
+def _data(what: str, interface: dict[str, Any]) -> tuple[int, bool]:
+    data = interface["data"]
+    if not isinstance(data, tuple) or len(data) != 2 or interface.get("mask") is not None:
         raise CeedIncompatibleError(
-            f"__array_interface__ of {type(x).__name__} has a mask, or data that is no pair of an "
-            "address and a read-only flag"
+            f"{what} has a mask, or data that is no pair of an address and a read-only flag"
         )
     address, read_only = data
     return address, bool(read_only)
 
 
-def _item_size(x: Any, typestr: str) -> int:
+def _item_size(what: str, typestr: str) -> int:
     sizes = {"<f8": 8, "=f8": 8, "<f4": 4, "=f4": 4}
     if typestr not in sizes:
         raise CeedIncompatibleError(
-            f"__array_interface__ of {type(x).__name__} holds {typestr!r}, a vector holds native "
-            "float64 ('<f8') or float32 ('<f4'): convert it first"
+            f"{what} holds {typestr!r}, a vector holds native float64 ('<f8') or float32 ('<f4'): "
+            "convert it first"
         )
     return sizes[typestr]
 

@@ -254,17 +254,16 @@ class Vector(Exporter):
         return source
 
     def _address(self) -> int:
+        if not len(self):
+            return 0  # nothing lies nowhere
         with memoryview(self._open(_READ, MEM_HOST)) as memory:
             ffi = self._library.ffi
             return int(ffi.cast("uintptr_t", ffi.from_buffer(memory)))
 
     def _check_memtype(self, memtype: int) -> None:
-        self._get_device(memtype)
-
-    def _get_device(self, memtype: int) -> tuple[int, int]:
+        """Raise what C says of a memory type that this context has not."""
         pair = self._library.ffi.new("int32_t[2]")
         self._call("CeedVectorGetDLPackDevice", memtype, pair, pair + 1)
-        return tuple(pair)
 
     def copy_from(self, other: Vector) -> None:
         """Set all entries to those of another vector of this length.

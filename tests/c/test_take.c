@@ -603,6 +603,8 @@ static int the_stride_of_an_axis_of_length_one_means_nothing(void) {
     ASSERT_TAKEN(0);
     FakeInit(&fake, data, 3, DIMS(1, 1, 5), DIMS(strides[i], strides[i], 1));
     ASSERT_TAKEN(0, 1, 2, 3, 4);
+    FakeInit(&fake, data, 3, DIMS(1, 3, 1), DIMS(strides[i], 2, strides[i]));
+    ASSERT_COPIED(0, 2, 4);
   }
   return TEST_PASSED;
 }
