@@ -52,10 +52,11 @@ int CeedMemoryCopy(Ceed ceed, void *to, CeedMemType to_type, const void *from,
 // The word
 // ------------------------------------------------------------------------------------------------
 
-static void Count(char *text, size_t size, size_t *used, uint64_t count, const char *what) {
+static void Count(char *text, size_t size, size_t *used, uint64_t count, const char *one,
+                  const char *many) {
   if (!count || *used >= size) return;
-  *used += (size_t)snprintf(text + *used, size - *used, "%s%llu %s%s", *used ? ", " : "",
-                            (unsigned long long)count, what, count == 1 ? " lives" : "s live");
+  *used += (size_t)snprintf(text + *used, size - *used, "%s%llu %s", *used ? ", " : "",
+                            (unsigned long long)count, count == 1 ? one : many);
 }
 
 int CeedBufferRefuse(Ceed ceed, uint64_t word, const char *what) {
@@ -66,12 +67,16 @@ int CeedBufferRefuse(Ceed ceed, uint64_t word, const char *what) {
     return CeedError(ceed, CEED_ERROR_ACCESS, "%s refused: the memory is just being replaced",
                      what);
   }
-  Count(text, sizeof text, &used, (word & WRITER_ONE) / WRITER_ONE, "writer's array");
-  Count(text, sizeof text, &used, (word & READERS) / READER_ONE, "reader's array");
-  Count(text, sizeof text, &used, (word & SHARED) / SHARED_ONE, "writable view");
-  Count(text, sizeof text, &used, (word & LEASES) / LEASE_ONE, "read lease");
-  Count(text, sizeof text, &used, word / WRITE_LEASE_ONE, "write lease");
-  Count(text, sizeof text, &used, (word & REFS) - 1, "read-only view or pin");
+  Count(text, sizeof text, &used, (word & WRITER_ONE) / WRITER_ONE, "writer's array is out", "");
+  Count(text, sizeof text, &used, (word & READERS) / READER_ONE, "reader's array is out",
+        "readers' arrays are out");
+  Count(text, sizeof text, &used, (word & SHARED) / SHARED_ONE, "writable view lives",
+        "writable views live");
+  Count(text, sizeof text, &used, (word & LEASES) / LEASE_ONE, "read lease lives",
+        "read leases live");
+  Count(text, sizeof text, &used, word / WRITE_LEASE_ONE, "write lease lives", "");
+  Count(text, sizeof text, &used, (word & REFS) - 1, "read-only view or pin lives",
+        "read-only views or pins live");
   return CeedError(ceed, CEED_ERROR_ACCESS,
                    "%s refused: %s; restore the arrays that are out, and drop the views (call the "
                    "deleters of exported tensors)",
