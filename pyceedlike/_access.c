@@ -13,7 +13,8 @@
 enum { READ_WRITE, READ, WRITE };
 
 typedef struct {
-  PyObject_HEAD const Library *lib;
+  PyObject_HEAD
+  const Library *lib;
   CeedVector vec;
   CeedScalar *data;
   CeedMemType mem_type;
@@ -162,7 +163,8 @@ typedef struct {
 } LeaseState;
 
 typedef struct {
-  PyObject_HEAD LeaseState *state;
+  PyObject_HEAD
+  LeaseState *state;
   bool given;
 } Lease;
 

@@ -46,7 +46,8 @@ extern Ceed contexts[2]; /* where imports without a context go */
 
 /* The base of Vector: owns one reference of the C object. */
 typedef struct {
-  PyObject_HEAD const Library *lib;
+  PyObject_HEAD
+  const Library *lib;
   CeedVector vec;
   int64_t shape[1], strides[1];
   DLManagedTensorVersioned *pin; /* keeps what __array_interface__ has told, for life */

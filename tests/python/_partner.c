@@ -86,7 +86,8 @@ typedef struct {
 } Notes;
 
 typedef struct {
-  PyObject_HEAD Notes *notes;
+  PyObject_HEAD
+  Notes *notes;
 } Fake;
 
 static void TakeNote(void *tensor) {
@@ -232,7 +233,8 @@ static PyType_Spec fake_spec = {"_partner.Fake", sizeof(Fake), 0, Py_TPFLAGS_DEF
 // ------------------------------------------------------------------------------------------------
 
 typedef struct {
-  PyObject_HEAD void *managed;  // NULL once released
+  PyObject_HEAD
+  void *managed;  // NULL once released
   Tensor *tensor;
   pthread_t thread;
   double delay;
