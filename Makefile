@@ -17,6 +17,7 @@
 # PYTHON=python3.12      the Python, 3.11 or newer, to begin with
 # VENV=DIR               where the virtual environment lies: .venv
 # VENV=0                 none: the Python at hand, nothing installed, nothing fetched
+# WERROR=1               a warning is an error, as in `make check`
 # V=1                    show every command
 
 CFLAGS ?= -O3 -g
@@ -32,8 +33,8 @@ COMPILER := $(subst $(empty) ,-,$(notdir $(CC)))
 FLAVOUR := $(if $(SAN),$(COMPILER)-$(SAN),$(filter-out cc gcc,$(COMPILER)))
 BUILD ?= build$(FLAVOUR:%=/%)
 
-# In a checkout a warning is an error; a release must build with compilers yet to come.
-WARNINGS = -Wall -Wextra -Wpedantic $(if $(wildcard .git),-Werror)
+# A warning is an error in `make check` alone: the library must build with compilers yet to come.
+WARNINGS = -Wall -Wextra -Wpedantic $(if $(WERROR),-Werror)
 SANITIZE = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 COMPILE = $(CC) -std=c99 $(WARNINGS) -fPIC -pthread $(CFLAGS) $(SANITIZE) -Iinclude -Icsrc \
           $(CPPFLAGS) -MMD -MP -c
@@ -175,6 +176,7 @@ HAVE = $(VENV)/.have-$1
 PYTHON_HERE = python=$(VENV)/bin/python
 endif
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+export WERROR
 
 venv: $(VENV)/.have-build
 
@@ -246,7 +248,7 @@ check-wheel: $(VENV)/.have-build
 
 MEMCHECK = valgrind -q --leak-check=full --error-exitcode=9
 step = @printf '\n== %s\n' '$1' && $2
-sub = +$(call step,$1,$(MAKE) --no-print-directory $1)
+sub = +$(call step,$1,$(MAKE) --no-print-directory WERROR=1 $1)
 
 check:
 	@$(PREFLIGHT) clang >/dev/null

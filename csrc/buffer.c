@@ -1,12 +1,9 @@
 // Counted memory: who has it, where its current values are, and moving it.
 // SPDX-License-Identifier: BSD-2-Clause
-#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "impl.h"
-
-/* Copies between host and device may be asked for by exports of several threads at once. */
-static pthread_mutex_t sync_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static CeedMemory NoMemory(Ceed ceed, CeedMemType mem_type) {
   const CeedDevice *device = ceed->device[mem_type];
@@ -38,6 +35,7 @@ int CeedBufferAllocate(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type) {
                          .release = device->release,
                          .owner = data,
                          .device = {device->dlpack_type, 0}};
+  __atomic_fetch_or(&buffer->word, HoldsIn(mem_type), __ATOMIC_RELEASE);
   return CEED_ERROR_SUCCESS;
 }
 
@@ -78,13 +76,13 @@ int CeedBufferRefuse(Ceed ceed, uint64_t word, const char *what) {
   Count(text, sizeof text, &used, (word & REFS) - 1, "read-only view or pin lives",
         "read-only views or pins live");
   return CeedError(ceed, CEED_ERROR_ACCESS,
-                   "%s refused: %s; restore the arrays that are out, and drop the views (call the "
-                   "deleters of exported tensors)",
+                   "%s refused: %s; restore the arrays that are out, and drop the views (in Python "
+                   "del them, in C call the deleters of the tensors)",
                    what, text);
 }
 
 static uint64_t FieldOf(uint64_t unit) {
-  return unit < VALID_HOST ? REFS : unit < LEASE_ONE ? SHARED : unit < SLOT_ONE ? LEASES : READERS;
+  return unit < HOLDS_HOST ? REFS : unit < LEASE_ONE ? SHARED : unit < COPYING ? LEASES : READERS;
 }
 
 int CeedBufferAcquire(Ceed ceed, CeedBuffer buffer, uint64_t unit, uint64_t blockers,
@@ -101,14 +99,14 @@ int CeedBufferAcquire(Ceed ceed, CeedBuffer buffer, uint64_t unit, uint64_t bloc
   return CEED_ERROR_SUCCESS;
 }
 
-static void MemoryRelease(const CeedMemory *memory) {
+void CeedMemoryRelease(const CeedMemory *memory) {
   if (memory->release) memory->release(memory->owner);
 }
 
 void CeedBufferRelease(CeedBuffer buffer, uint64_t unit) {
   if (__atomic_sub_fetch(&buffer->word, unit, __ATOMIC_ACQ_REL) & ~FLAGS) return;
-  MemoryRelease(&buffer->memory[CEED_MEM_HOST]);
-  MemoryRelease(&buffer->memory[CEED_MEM_DEVICE]);
+  CeedMemoryRelease(&buffer->memory[CEED_MEM_HOST]);
+  CeedMemoryRelease(&buffer->memory[CEED_MEM_DEVICE]);
   free(buffer);
 }
 
@@ -137,7 +135,7 @@ static int CopySide(Ceed ceed, CeedBuffer buffer, CeedMemType to) {
 static bool TruthIs(uint64_t word, CeedMemType mem_type) {
   CeedMemType side = word & SIDE_DEVICE ? CEED_MEM_DEVICE : CEED_MEM_HOST;
 
-  return (word & WRITABLE_EXPORTS) && side == mem_type;
+  return (word & WRITABLE_EXPORTS) && (word & MOVING) != MOVING && side == mem_type;
 }
 
 int CeedBufferReleaseWriter(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type) {
@@ -149,28 +147,41 @@ int CeedBufferReleaseWriter(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type) 
   return code;
 }
 
-static int SyncLocked(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, bool exclusive) {
-  uint64_t word = CeedBufferWord(buffer);
-  CeedMemType other = OtherType(mem_type);
+/* One copy at a time: of several readers the others wait. False when there is nothing left to do.
+ */
+static bool BeginCopy(CeedBuffer buffer, CeedMemType to) {
+  uint64_t word = CeedBufferWord(buffer), fresh;
 
-  if (!(word & ValidIn(mem_type)) && (word & ValidIn(other))) {
-    CeedCall(CopySide(ceed, buffer, mem_type));
-    if (!TruthIs(word, other)) Finish(buffer, 0, 0, ValidIn(mem_type));
+  for (;;) {
+    if (word & ValidIn(to)) return false;
+    fresh = TruthIs(word, OtherType(to)) ? 0 : FRESH;
+    if (word & COPYING) {
+      sched_yield();
+      word = CeedBufferWord(buffer);
+    } else if (__atomic_compare_exchange_n(&buffer->word, &word, word | COPYING | fresh, true,
+                                           __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
+      return true;
+    }
   }
-  if (exclusive) Finish(buffer, 0, ValidIn(other), 0);
-  return CEED_ERROR_SUCCESS;
 }
 
-int CeedBufferSync(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, bool exclusive) {
-  uint64_t valid = CeedBufferWord(buffer) & VALID;
+/* The copy counts as current unless a writable export of the other memory has begun meanwhile:
+   while such live, each reader copies anew. */
+static void EndCopy(CeedBuffer buffer, CeedMemType to, bool is_done) {
+  uint64_t word = CeedBufferWord(buffer), valid;
+
+  do {
+    valid = is_done && (word & FRESH) ? ValidIn(to) : 0;
+  } while (!__atomic_compare_exchange_n(&buffer->word, &word, (word & ~(COPYING | FRESH)) | valid,
+                                        true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+}
+
+int CeedBufferSync(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type) {
   int code;
 
-  if (!valid || valid == ValidIn(mem_type) || (valid == VALID && !exclusive)) {
-    return CEED_ERROR_SUCCESS;
-  }
-  pthread_mutex_lock(&sync_lock);
-  code = SyncLocked(ceed, buffer, mem_type, exclusive);
-  pthread_mutex_unlock(&sync_lock);
+  if (!(CeedBufferWord(buffer) & VALID) || !BeginCopy(buffer, mem_type)) return CEED_ERROR_SUCCESS;
+  code = CopySide(ceed, buffer, mem_type);
+  EndCopy(buffer, mem_type, !code);
   return code;
 }
 
@@ -181,19 +192,20 @@ int CeedBufferSync(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, bool excl
 /* The new memory becomes the truth. The other side is a mirror to be written, which read-only
    memory can't be: that goes, too. */
 int CeedBufferMove(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, CeedMemory memory,
-                   const char *what) {
-  CeedMemory *other = &buffer->memory[OtherType(mem_type)], old, mirror = {.release = NULL};
+                   CeedMemory old[2], const char *what) {
+  CeedMemType other = OtherType(mem_type);
+  uint64_t gone = VALID | READ_ONLY, flags = memory.read_only ? READ_ONLY : 0;
 
   CeedCall(CeedBufferAcquire(ceed, buffer, MOVING, ~(FLAGS | REF_ONE), what));
-  old = buffer->memory[mem_type];
+  old[mem_type] = buffer->memory[mem_type];
+  old[other] = NoMemory(ceed, other);
   buffer->memory[mem_type] = memory;
-  if (other->read_only) {
-    mirror = *other;
-    *other = NoMemory(ceed, OtherType(mem_type));
+  if (buffer->memory[other].read_only) {
+    old[other] = buffer->memory[other];
+    buffer->memory[other] = NoMemory(ceed, other);
+    gone |= HoldsIn(other);
   }
-  Finish(buffer, MOVING, VALID | READ_ONLY, ValidIn(mem_type) | (memory.read_only ? READ_ONLY : 0));
-  MemoryRelease(&old);
-  MemoryRelease(&mirror);
+  Finish(buffer, MOVING, gone, flags | HoldsIn(mem_type) | ValidIn(mem_type));
   return CEED_ERROR_SUCCESS;
 }
 
@@ -205,21 +217,19 @@ static int CheckTake(Ceed ceed, const CeedMemory *memory, const char *place, boo
   return CEED_ERROR_SUCCESS;
 }
 
-int CeedBufferTake(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, void **data) {
-  CeedMemory *memory = &buffer->memory[mem_type], old = NoMemory(ceed, mem_type);
+int CeedBufferTake(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, void **data,
+                   CeedMemory *old) {
+  CeedMemory *memory = &buffer->memory[mem_type];
   int code;
 
   CeedCall(CeedBufferAcquire(ceed, buffer, MOVING, ~(FLAGS | REF_ONE), "TakeArray"));
   code = CheckTake(ceed, memory, CeedMemTypes[mem_type], data != NULL);
-  if (!code && memory->kind == MEMORY_BORROWED) {
-    code = CeedBufferSync(ceed, buffer, mem_type, true);
-  }
+  if (!code && memory->kind == MEMORY_BORROWED) code = CeedBufferSync(ceed, buffer, mem_type);
   if (!code) {
-    old = *memory;
+    *old = *memory;
     *memory = NoMemory(ceed, mem_type);
-    if (data) *data = old.data;
+    if (data) *data = old->data;
   }
-  Finish(buffer, MOVING, code ? 0 : VALID | READ_ONLY, 0);
-  MemoryRelease(&old);
+  Finish(buffer, MOVING, code ? 0 : HoldsIn(mem_type) | VALID | READ_ONLY, 0);
   return code;
 }

@@ -43,15 +43,19 @@ static CeedErrorHandler HandlerFromEnvironment(void) {
   return CeedErrorStore;
 }
 
+/* Whatever the handler does, the text is kept. */
 int CeedErrorImpl(Ceed ceed, const char *filename, int lineno, const char *func, int ecode,
                   const char *format, ...) {
-  bool is_ceed = CeedObjectIs(ceed, CEED_KIND_CEED);
-  CeedErrorHandler handler = is_ceed ? ceed->handler : CeedErrorStore;
-  va_list args;
+  va_list args, again;
   int code;
 
   va_start(args, format);
-  code = handler(ceed, filename, lineno, func, ecode, format, &args);
+  va_copy(again, args);
+  code = CeedErrorStore(ceed, filename, lineno, func, ecode, format, &again);
+  va_end(again);
+  if (CeedObjectIs(ceed, CEED_KIND_CEED) && ceed->handler != CeedErrorStore) {
+    code = ceed->handler(ceed, filename, lineno, func, ecode, format, &args);
+  }
   va_end(args);
   return code;
 }
@@ -200,12 +204,15 @@ int CeedSetStream(Ceed ceed, void *handle) {
 }
 
 int CeedReferenceCopy(Ceed ceed, Ceed *ceed_copy) {
+  int code;
+
   CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));
   CeedCheckOutput(ceed_copy, ceed);
   CeedObjectRefer(ceed);
-  if (CeedDestroy(ceed_copy)) {
+  code = CeedDestroy(ceed_copy);
+  if (code) {
     (void)CeedObjectRelease(ceed);
-    return CEED_ERROR_INCOMPATIBLE;
+    return code;
   }
   *ceed_copy = ceed;
   return CEED_ERROR_SUCCESS;

@@ -7,6 +7,9 @@
 #include "impl.h"
 #include "tensor.h"
 
+/* An export costs about what its two locked instructions do, so its plain case is one function. */
+#define HOT static inline __attribute__((always_inline))
+
 static const DLDataType scalar_type = {DLPACK_FLOAT, 8 * sizeof(CeedScalar), 1};
 
 /* What is asked for; strides may be NULL, for C order. */
@@ -40,8 +43,8 @@ static CeedExport *ExportAllocate(CeedInt ndim) {
 
 /* Axes of length 0 or 1 get the stride of C order: every other choice has broken somebody. `dims`
    has room for shape and strides, and lives as long as the tensor. */
-static inline void FillTensor(DLTensor *tensor, const CeedMemory *memory, const ExportRequest *r,
-                              int64_t *dims) {
+HOT void FillTensor(DLTensor *tensor, const CeedMemory *memory, const ExportRequest *r,
+                    int64_t *dims) {
   int64_t step = 1;
   bool is_empty = false;
 
@@ -61,7 +64,7 @@ static inline void FillTensor(DLTensor *tensor, const CeedMemory *memory, const 
   tensor->byte_offset = 0;
 }
 
-static void FillVersioned(CeedExport *block, uint64_t flags) {
+HOT void FillVersioned(CeedExport *block, uint64_t flags) {
   DLManagedTensorVersioned *tensor = &block->tensor.versioned;
 
   tensor->version = (DLPackVersion){DLPACK_MAJOR, DLPACK_MINOR};
@@ -70,7 +73,7 @@ static void FillVersioned(CeedExport *block, uint64_t flags) {
   tensor->flags = flags;
 }
 
-static void FillLegacy(CeedExport *block) {
+HOT void FillLegacy(CeedExport *block) {
   block->tensor.legacy.manager_ctx = block;
   block->tensor.legacy.deleter = DeleteLegacy;
 }
@@ -85,44 +88,52 @@ typedef struct {
   bool read_only;
 } ExportRow;
 
-static inline ExportRow RowOf(uint64_t word, CeedExportMode mode) {
-  bool is_read_only = word & READ_ONLY;
-
+HOT ExportRow RowOf(uint64_t word, CeedExportMode mode) {
   switch (mode) {
     case CEED_EXPORT_READ:
-      return (ExportRow){LEASE_ONE, LEASES, WRITER_ONE | WRITE_LEASE_ONE | SHARED, true};
+      return (ExportRow){LEASE_ONE, LEASES, READ_BLOCKERS | SHARED, true};
     case CEED_EXPORT_WRITE:
       return (ExportRow){WRITE_LEASE_ONE, WRITE_LEASE_ONE, ~(FLAGS | REF_ONE), false};
     case CEED_EXPORT_PIN:
-      return (ExportRow){REF_ONE, REFS, 0, is_read_only};
+      return (ExportRow){REF_ONE, REFS, 0, true};
     default:
-      if (word & (READ_ONLY | LEASES)) {
-        return (ExportRow){REF_ONE, REFS, WRITER_ONE | WRITE_LEASE_ONE, true};
-      }
-      return (ExportRow){SHARED_ONE, SHARED, WRITER_ONE | WRITE_LEASE_ONE, false};
+      if (word & (READ_ONLY | LEASES)) return (ExportRow){REF_ONE, REFS, READ_BLOCKERS, true};
+      return (ExportRow){SHARED_ONE, SHARED, READ_BLOCKERS, false};
   }
 }
 
-static inline bool IsRefused(uint64_t word, const ExportRow *row) {
-  return (word & row->blockers) || (word & row->field) == row->field || (word & MOVING) == MOVING;
-}
+HOT bool IsWritable(const ExportRow *row) { return (row->unit & WRITABLE_EXPORTS) != 0; }
 
 /* Writable exports are of one memory type at a time. */
-static inline bool IsOtherSide(uint64_t word, const ExportRow *row, CeedMemType mem_type) {
+HOT bool IsOtherSide(uint64_t word, const ExportRow *row, CeedMemType mem_type) {
   bool is_device = (word & SIDE_DEVICE) != 0;
 
-  return (row->unit & WRITABLE_EXPORTS) && (word & WRITABLE_EXPORTS) &&
-         is_device != (mem_type == CEED_MEM_DEVICE);
+  return IsWritable(row) && (word & WRITABLE_EXPORTS) && is_device != (mem_type == CEED_MEM_DEVICE);
 }
 
-static inline uint64_t WithSide(uint64_t word, const ExportRow *row, CeedMemType mem_type) {
-  if (!(row->unit & WRITABLE_EXPORTS)) return word;
-  return mem_type == CEED_MEM_DEVICE ? word | SIDE_DEVICE : word & ~SIDE_DEVICE;
+HOT bool IsRefused(uint64_t word, const ExportRow *row, const ExportRequest *r) {
+  return (word & row->blockers) || (word & row->field) == row->field || (word & MOVING) == MOVING ||
+         IsOtherSide(word, row, r->mem_type) || (r->is_legacy && row->read_only) ||
+         (r->mode == CEED_EXPORT_WRITE && (word & READ_ONLY));
 }
 
-static int Refuse(CeedVector vec, uint64_t word, const ExportRow *row, const ExportRequest *r) {
-  Ceed ceed = vec->base.ceed;
+/* A pin is of a place, every other export is of values. */
+HOT bool IsReady(uint64_t word, const ExportRequest *r) {
+  return word & (r->mode == CEED_EXPORT_PIN ? HoldsIn(r->mem_type) : ValidIn(r->mem_type));
+}
 
+/* What is written through an export makes the other memory out of date. */
+HOT uint64_t WithUnit(uint64_t word, const ExportRow *row, CeedMemType mem_type) {
+  if (IsWritable(row)) {
+    word &= ~(ValidIn(OtherType(mem_type)) | FRESH | SIDE_DEVICE);
+    if (mem_type == CEED_MEM_DEVICE) word |= SIDE_DEVICE;
+  }
+  return word + row->unit;
+}
+
+static int Refuse(Ceed ceed, uint64_t word, const ExportRow *row, const ExportRequest *r) {
+  CeedCheck(r->mode != CEED_EXPORT_WRITE || !(word & READ_ONLY), ceed, CEED_ERROR_ACCESS,
+            "Export refused: the memory is read-only");
   CeedCheck(!IsOtherSide(word, row, r->mem_type), ceed, CEED_ERROR_ACCESS,
             "Export refused: writable views of the %s memory live",
             CeedMemTypes[OtherType(r->mem_type)]);
@@ -132,84 +143,95 @@ static int Refuse(CeedVector vec, uint64_t word, const ExportRow *row, const Exp
   return CeedBufferRefuse(ceed, word, "Export");
 }
 
-static int CheckExport(CeedVector vec, uint64_t word, const ExportRequest *r) {
+/* Bring the values into this memory, as a reader: that is counted in `held` from then on. */
+static int MakeReady(CeedVector vec, uint64_t word, const ExportRequest *r, uint64_t *held) {
   Ceed ceed = vec->base.ceed;
 
-  if (r->mode == CEED_EXPORT_PIN) {
-    CeedCheck(vec->buffer->memory[r->mem_type].data || !vec->length, ceed, CEED_ERROR_INCOMPLETE,
-              "Export: the vector has no %s memory yet", CeedMemTypes[r->mem_type]);
-    return CEED_ERROR_SUCCESS;
-  }
-  CeedCheck((word & VALID) || !vec->length, ceed, CEED_ERROR_INCOMPLETE,
-            "Export: the vector has no values yet");
-  CeedCheck(r->mode != CEED_EXPORT_WRITE || !(word & READ_ONLY), ceed, CEED_ERROR_ACCESS,
-            "Export refused: the memory is read-only");
-  return CEED_ERROR_SUCCESS;
+  CeedCheck(r->mode != CEED_EXPORT_PIN, ceed, CEED_ERROR_INCOMPLETE,
+            "Export: the vector has no %s memory yet", CeedMemTypes[r->mem_type]);
+  CeedCheck(word & VALID, ceed, CEED_ERROR_INCOMPLETE, "Export: the vector has no values yet");
+  if (!*held) CeedCall(CeedBufferAcquire(ceed, vec->buffer, READER_ONE, READ_BLOCKERS, "Export"));
+  *held = READER_ONE;
+  return CeedBufferSync(ceed, vec->buffer, r->mem_type);
 }
 
-/* Count an export in one compare-and-swap and find a block for its tensor. */
-static inline int ExportAcquire(CeedVector vec, const ExportRequest *r, CeedExport **block,
-                                bool *read_only) {
+/* Count an export; where one is held as a reader that becomes the export in the same step. */
+static int CountExport(CeedVector vec, const ExportRequest *r, uint64_t *held, ExportRow *row) {
   CeedBuffer buffer = vec->buffer;
-  uint64_t word = __atomic_load_n(&buffer->word, __ATOMIC_ACQUIRE), next;
-  CeedExport *spare = NULL;
-  ExportRow row;
-  bool use_slot;
-  int code = CEED_ERROR_SUCCESS;
+  uint64_t word = CeedBufferWord(buffer);
 
-  do {
-    row = RowOf(word, r->mode);
-    if (__builtin_expect(IsRefused(word, &row) || IsOtherSide(word, &row, r->mem_type) ||
-                             (r->is_legacy && row.read_only),
-                         0)) {
-      code = Refuse(vec, word, &row, r);
-    } else if (__builtin_expect(!(word & VALID) || r->mode >= CEED_EXPORT_WRITE, 0)) {
-      code = CheckExport(vec, word, r);
+  for (;;) {
+    uint64_t others = word - *held;
+    *row = RowOf(others, r->mode);
+    if (IsRefused(others, row, r)) return Refuse(vec->base.ceed, others, row, r);
+    if (!IsReady(word, r) && vec->length) {
+      CeedCall(MakeReady(vec, word, r, held));
+      word = CeedBufferWord(buffer);
+    } else if (__atomic_compare_exchange_n(&buffer->word, &word, WithUnit(others, row, r->mem_type),
+                                           true, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
+      *held = 0;
+      return CEED_ERROR_SUCCESS;
     }
-    use_slot = r->ndim == 1 && !(word & SLOT_ONE);
-    if (!code && !use_slot && !spare) {
-      spare = ExportAllocate(r->ndim);
-      if (!spare) code = CeedError(vec->base.ceed, CEED_ERROR_MAJOR, "Out of memory: a tensor");
-    }
-    if (code) {
-      free(spare);
-      return code;
-    }
-    next = WithSide(word, &row, r->mem_type) + row.unit + (use_slot ? SLOT_ONE : 0);
-  } while (!__atomic_compare_exchange_n(&buffer->word, &word, next, true, __ATOMIC_ACQUIRE,
-                                        __ATOMIC_ACQUIRE));
-  if (use_slot) free(spare);
-  *block = use_slot ? &buffer->slot : spare;
-  (*block)->buffer = buffer;
-  (*block)->unit = next - WithSide(word, &row, r->mem_type);
-  *read_only = row.read_only;
-  return CEED_ERROR_SUCCESS;
+  }
 }
 
-static int SyncExport(CeedVector vec, const ExportRequest *r, CeedExport *block) {
-  bool exclusive = (block->unit & WRITABLE_EXPORTS) != 0;
+/* Whatever is not plain: a block from malloc, values that lie elsewhere, errors. */
+static __attribute__((noinline)) int ExportAcquireAny(CeedVector vec, ExportRequest r,
+                                                      CeedExport **block, bool *read_only) {
+  CeedExport *new_block = ExportAllocate(r.ndim);
+  uint64_t held = 0;
+  ExportRow row;
   int code;
 
-  if (r->mode == CEED_EXPORT_PIN) return CEED_ERROR_SUCCESS; /* of a place, not of values */
-  code = CeedBufferSync(vec->base.ceed, vec->buffer, r->mem_type, exclusive);
-  if (code) ExportDelete(block);
-  return code;
+  CeedCheck(new_block, vec->base.ceed, CEED_ERROR_MAJOR, "Out of memory: a tensor");
+  code = CountExport(vec, &r, &held, &row);
+  if (held) CeedBufferRelease(vec->buffer, held);
+  if (code) {
+    free(new_block);
+    return code;
+  }
+  new_block->buffer = vec->buffer;
+  new_block->unit = row.unit;
+  *read_only = row.read_only;
+  *block = new_block;
+  return CEED_ERROR_SUCCESS;
 }
 
-static inline int ExportShared(CeedVector vec, const ExportRequest *r, CeedExport **block) {
-  const CeedMemory *memory = &vec->buffer->memory[r->mem_type];
+/* The plain case: one axis, the embedded block is free, the values are here, nobody is in the way.
+ */
+HOT int ExportAcquire(CeedVector vec, ExportRequest r, CeedExport **block, bool *read_only) {
+  CeedBuffer buffer = vec->buffer;
+  uint64_t word = CeedBufferWord(buffer);
+  ExportRow row;
+
+  do {
+    row = RowOf(word, r.mode);
+    if (__builtin_expect(
+            r.ndim != 1 || (word & SLOT_ONE) || IsRefused(word, &row, &r) || !IsReady(word, &r),
+            0)) {
+      return ExportAcquireAny(vec, r, block, read_only);
+    }
+  } while (!__atomic_compare_exchange_n(&buffer->word, &word,
+                                        WithUnit(word, &row, r.mem_type) + SLOT_ONE, true,
+                                        __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
+  buffer->slot.buffer = buffer;
+  buffer->slot.unit = row.unit + SLOT_ONE;
+  *read_only = row.read_only;
+  *block = &buffer->slot;
+  return CEED_ERROR_SUCCESS;
+}
+
+HOT int ExportShared(CeedVector vec, ExportRequest r, CeedExport **block) {
+  const CeedMemory *memory = &vec->buffer->memory[r.mem_type];
   bool read_only;
 
   CeedCall(ExportAcquire(vec, r, block, &read_only));
-  if (__builtin_expect((CeedBufferWord(vec->buffer) & VALID) != ValidIn(r->mem_type), 0)) {
-    CeedCall(SyncExport(vec, r, *block));
-  }
-  if (r->is_legacy) {
+  if (r.is_legacy) {
     FillLegacy(*block);
-    FillTensor(&(*block)->tensor.legacy.dl_tensor, memory, r, (*block)->dims);
+    FillTensor(&(*block)->tensor.legacy.dl_tensor, memory, &r, (*block)->dims);
   } else {
     FillVersioned(*block, read_only ? DLPACK_FLAG_READ_ONLY : 0);
-    FillTensor(&(*block)->tensor.versioned.dl_tensor, memory, r, (*block)->dims);
+    FillTensor(&(*block)->tensor.versioned.dl_tensor, memory, &r, (*block)->dims);
   }
   return CEED_ERROR_SUCCESS;
 }
@@ -359,30 +381,30 @@ int CeedVectorExport(CeedVector vec, CeedMemType mem_type, CeedExportMode mode, 
   CeedCall(CeedMemTypeCheck(vec->base.ceed, mem_type));
   CeedCall(CheckRequest(vec, &request));
   CeedCall(mode == CEED_EXPORT_COPY ? ExportCopy(vec, &request, &block)
-                                    : ExportShared(vec, &request, &block));
+                                    : ExportShared(vec, request, &block));
   *tensor = &block->tensor.versioned;
   return CEED_ERROR_SUCCESS;
 }
 
 /* A vector's own context or none, so that an argument that is ignored is at least the right one. */
-static int CheckOwner(Ceed ceed, CeedVector vec) {
-  CeedCall(CeedObjectCheck(vec, CEED_KIND_VECTOR));
-  if (!ceed || ceed == vec->base.ceed) return CEED_ERROR_SUCCESS;
+static __attribute__((noinline)) int CheckOther(Ceed ceed) {
   CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));
   return CeedError(ceed, CEED_ERROR_INCOMPATIBLE, "The vector belongs to another context");
 }
 
-static int ExportWhole(Ceed ceed, CeedVector vec, CeedMemType mem_type, bool is_legacy,
-                       const void *tensor, CeedExport **block) {
-  ExportRequest request = {CEED_EXPORT_SHARED, mem_type, 1, NULL, NULL, is_legacy};
-  int64_t length;
+HOT int CheckOwner(Ceed ceed, CeedVector vec) {
+  CeedCall(CeedObjectCheck(vec, CEED_KIND_VECTOR));
+  return !ceed || ceed == vec->base.ceed ? CEED_ERROR_SUCCESS : CheckOther(ceed);
+}
 
+HOT int ExportWhole(Ceed ceed, CeedVector vec, CeedMemType mem_type, bool is_legacy,
+                    const void *tensor, CeedExport **block) {
   CeedCall(CheckOwner(ceed, vec));
   CeedCheckOutput(tensor, vec->base.ceed);
-  CeedCall(CeedMemTypeCheck(vec->base.ceed, mem_type));
-  length = vec->length;
-  request.shape = &length;
-  return ExportShared(vec, &request, block);
+  if (mem_type != CEED_MEM_HOST) CeedCall(CeedMemTypeCheck(vec->base.ceed, mem_type));
+  int64_t length = vec->length;
+  ExportRequest request = {CEED_EXPORT_SHARED, mem_type, 1, &length, NULL, is_legacy};
+  return ExportShared(vec, request, block);
 }
 
 int CeedVectorToDLPack(Ceed ceed, CeedVector vec, CeedMemType mem_type, DLManagedTensor **tensor) {
@@ -420,9 +442,11 @@ int CeedVectorGetDLPackDevice(CeedVector vec, CeedMemType mem_type, int32_t *dev
 // Taking
 // ------------------------------------------------------------------------------------------------
 
+enum { OTHER_BITS = 96 - 8 * sizeof(CeedScalar) }; /* of the other precision: 32 or 64 */
+
 static int CheckScalarType(Ceed ceed, DLDataType type) {
   char text[48];
-  bool is_other = type.code == DLPACK_FLOAT && type.lanes == 1 && (type.bits | 96) == 96;
+  bool is_other = type.code == DLPACK_FLOAT && type.lanes == 1 && type.bits == OTHER_BITS;
 
   if (!memcmp(&type, &scalar_type, sizeof type)) return CEED_ERROR_SUCCESS;
   return CeedError(ceed, CEED_ERROR_INCOMPATIBLE,
@@ -482,7 +506,9 @@ static int TakeByCopy(CeedVector vec, const Incoming *in) {
   CeedScalar *to;
   int code;
 
-  if (in->mem_type == CEED_MEM_DEVICE) CeedCall(CheckAdoption(ceed, in));
+  CeedCheck(in->mem_type == CEED_MEM_HOST || in->layout.contiguous, ceed, CEED_ERROR_INCOMPATIBLE,
+            "the tensor is not C-contiguous, and device memory is only copied as it lies: make it "
+            "contiguous first");
   CeedCall(CeedVectorAcquireWrite(vec, in->mem_type, false, &to, "TakeFromDLPack"));
   code = in->mem_type == CEED_MEM_HOST ? CopyTensor(ceed, in->any.tensor, &in->layout, to)
                                        : CeedMemoryCopy(ceed, to, in->mem_type, in->layout.first,
@@ -505,9 +531,7 @@ static int Adopt(CeedVector vec, const Incoming *in) {
 
   CeedCall(CheckAdoption(vec->base.ceed, in));
   if (memory.device.device_type == DLPACK_CPU) memory.device.device_id = 0;
-  CeedCall(CeedBufferMove(vec->base.ceed, vec->buffer, in->mem_type, memory, "TakeFromDLPack"));
-  vec->state += 2;
-  return CEED_ERROR_SUCCESS;
+  return CeedVectorMove(vec, in->mem_type, memory, "TakeFromDLPack");
 }
 
 static int TakeIncoming(CeedVector vec, const Incoming *in, CeedCopyMode copy_mode) {
@@ -590,6 +614,8 @@ static int CheckWrap(const void *data, CeedMemType mem_type, const ExportRequest
   CeedCheck(r->shape || !r->ndim, NULL, CEED_ERROR_INCOMPATIBLE, "The shape is NULL");
   CeedCheck(ReachOf(r, &reach), NULL, CEED_ERROR_DIMENSION,
             "A length is negative, or the shape overflows");
+  CeedCheck((uint64_t)reach <= CEED_MAX_BYTES / sizeof(CeedScalar), NULL, CEED_ERROR_DIMENSION,
+            "The shape overflows");
   CeedCheck(data || !reach, NULL, CEED_ERROR_INCOMPATIBLE, "The data is NULL");
   return CEED_ERROR_SUCCESS;
 }

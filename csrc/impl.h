@@ -80,27 +80,35 @@ int CeedObjectFail(const void *object, CeedKind kind);
 
 /* One word holds every count and flag of a buffer, so that a row of the table of exports is one
    compare-and-swap and a deleter is one subtraction; the buffer is freed when no count is left. */
-#define REF_ONE UINT64_C(1)              /* the vector, read-only views, pins: 18 bits */
-#define VALID_HOST (UINT64_C(1) << 18)   /* the host memory holds the current values */
-#define VALID_DEVICE (UINT64_C(1) << 19) /* the device memory does */
+#define REF_ONE UINT64_C(1)              /* the vector, read-only views, pins: 16 bits */
+#define HOLDS_HOST (UINT64_C(1) << 16)   /* there is host memory */
+#define HOLDS_DEVICE (UINT64_C(1) << 17) /* there is device memory */
+#define VALID_HOST (UINT64_C(1) << 18)   /* the host memory has the current values */
+#define VALID_DEVICE (UINT64_C(1) << 19) /* the device memory has them */
 #define READ_ONLY (UINT64_C(1) << 20)    /* changed by a move alone */
 #define SIDE_DEVICE (UINT64_C(1) << 21)  /* writable exports are of device memory */
 #define SHARED_ONE (UINT64_C(1) << 22)   /* writable shared exports: 16 bits */
-#define LEASE_ONE (UINT64_C(1) << 38)    /* read leases: 13 bits */
+#define LEASE_ONE (UINT64_C(1) << 38)    /* read leases: 11 bits */
+#define COPYING (UINT64_C(1) << 49)      /* values go from one memory to the other */
+#define FRESH (UINT64_C(1) << 50)        /* no writable export has begun meanwhile */
 #define SLOT_ONE (UINT64_C(1) << 51)     /* the embedded tensor is lent */
 #define READER_ONE (UINT64_C(1) << 52)   /* GetArrayRead brackets: 10 bits */
 #define WRITER_ONE (UINT64_C(1) << 62)   /* the GetArray bracket */
 #define WRITE_LEASE_ONE (UINT64_C(1) << 63)
 
-#define REFS (VALID_HOST - REF_ONE)
+#define REFS (HOLDS_HOST - REF_ONE)
 #define VALID (VALID_HOST | VALID_DEVICE)
-#define FLAGS (VALID | READ_ONLY | SIDE_DEVICE)
+#define FLAGS (HOLDS_HOST | HOLDS_DEVICE | VALID | READ_ONLY | SIDE_DEVICE | COPYING | FRESH)
 #define SHARED (LEASE_ONE - SHARED_ONE)
-#define LEASES (SLOT_ONE - LEASE_ONE)
+#define LEASES (COPYING - LEASE_ONE)
 #define READERS (WRITER_ONE - READER_ONE)
 #define WRITABLE_EXPORTS (SHARED | WRITE_LEASE_ONE)
 #define MOVING (WRITER_ONE | WRITE_LEASE_ONE) /* both at once: the memory is being replaced */
 
+#define READ_BLOCKERS (WRITER_ONE | WRITE_LEASE_ONE)
+#define WRITE_BLOCKERS (READ_BLOCKERS | READERS | LEASES)
+
+#define HoldsIn(mem_type) (HOLDS_HOST << (mem_type))
 #define ValidIn(mem_type) (VALID_HOST << (mem_type))
 #define OtherType(mem_type) ((CeedMemType)(1 - (mem_type)))
 
@@ -149,16 +157,19 @@ void CeedBufferRelease(CeedBuffer buffer, uint64_t unit);
 /* End a writer's access to one memory type, which holds the current values from now on. */
 int CeedBufferReleaseWriter(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type);
 
-/* Make one memory type hold the current values; `exclusive` where it alone will. */
-int CeedBufferSync(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, bool exclusive);
+/* Make one memory type hold the current values. The caller is counted as a reader or the writer, so
+   that nobody writes meanwhile but through exports. */
+int CeedBufferSync(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type);
 
-/* Replace the memory of one type while nobody else has it. The buffer stays, so that exports need
-   no lock to find it. */
+/* Replace the memory of one type while nobody else has it; what was there before is the caller's to
+   release. The buffer stays, so that exports need no lock to find it. */
 int CeedBufferMove(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, CeedMemory memory,
-                   const char *what);
+                   CeedMemory old[2], const char *what);
 /* Let go of memory of somebody else. Its address, with the current values in it, is the result
    where data is not NULL. */
-int CeedBufferTake(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, void **data);
+int CeedBufferTake(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, void **data,
+                   CeedMemory *old);
+void CeedMemoryRelease(const CeedMemory *memory);
 
 int CeedMemoryCopy(Ceed ceed, void *to, CeedMemType to_type, const void *from,
                    CeedMemType from_type, size_t bytes);
@@ -185,5 +196,9 @@ int CeedVectorAcquireWrite(CeedVector vec, CeedMemType mem_type, bool keep_value
 void CeedVectorReleaseRead(CeedVector vec);
 int CeedVectorReleaseWrite(CeedVector vec);
 void CeedVectorCancelWrite(CeedVector vec);
+
+/* Replace the memory of a vector. Nothing of it is touched after the old memory is released: that
+   may run code of anybody, which may destroy the vector. */
+int CeedVectorMove(CeedVector vec, CeedMemType mem_type, CeedMemory memory, const char *what);
 
 #endif

@@ -1,5 +1,5 @@
-// The loops, once for each set of instructions: kernels.c includes this with NAME and TARGET
-// defined. SPDX-License-Identifier: BSD-2-Clause
+// The loops, once for each set of instructions: kernels.c defines NAME and TARGET before.
+// SPDX-License-Identifier: BSD-2-Clause
 
 TARGET static void NAME(Set)(CeedSize n, CeedScalar a, CeedScalar *x) {
   for (CeedSize i = 0; i < n; i++) x[i] = a;

@@ -7,6 +7,8 @@
 
 static const long double pi = 3.14159265358979323846264338L;
 
+enum { MAX_POINTS = 10000 }; /* each costs as many steps as there are points */
+
 typedef struct {
   long double value, slope, curvature;
 } Legendre;
@@ -47,7 +49,8 @@ static void SetPair(CeedInt Q, CeedInt i, long double x, long double weight, Cee
 }
 
 int CeedGaussQuadrature(CeedInt Q, CeedScalar *q_ref_1d, CeedScalar *q_weight_1d) {
-  CeedCheck(Q >= 1, NULL, CEED_ERROR_DIMENSION, "A Gauss rule has 1 point or more, not %d", Q);
+  CeedCheck(Q >= 1 && Q <= MAX_POINTS, NULL, CEED_ERROR_DIMENSION,
+            "A Gauss rule has 1 to %d points, not %d", MAX_POINTS, Q);
   CeedCheckOutput(q_ref_1d, NULL);
   for (CeedInt i = 0; i < (Q + 1) / 2; i++) {
     bool is_middle = 2 * i == Q - 1;
@@ -61,8 +64,8 @@ int CeedGaussQuadrature(CeedInt Q, CeedScalar *q_ref_1d, CeedScalar *q_weight_1d
 int CeedLobattoQuadrature(CeedInt Q, CeedScalar *q_ref_1d, CeedScalar *q_weight_1d) {
   long double end_weight;
 
-  CeedCheck(Q >= 2, NULL, CEED_ERROR_DIMENSION, "A Gauss-Lobatto rule has 2 points or more, not %d",
-            Q);
+  CeedCheck(Q >= 2 && Q <= MAX_POINTS, NULL, CEED_ERROR_DIMENSION,
+            "A Gauss-Lobatto rule has 2 to %d points, not %d", MAX_POINTS, Q);
   CeedCheckOutput(q_ref_1d, NULL);
   end_weight = 2 / ((long double)Q * (Q - 1));
   SetPair(Q, 0, 1, end_weight, q_ref_1d, q_weight_1d);

@@ -6,9 +6,6 @@
 #include "impl.h"
 #include "kernels.h"
 
-#define WRITE_BLOCKERS (WRITER_ONE | READERS | LEASES | WRITE_LEASE_ONE)
-#define READ_BLOCKERS (WRITER_ONE | WRITE_LEASE_ONE)
-
 static struct CeedVector_private vector_active = {
     {CEED_MAGIC_OF(8 * sizeof(CeedScalar), CEED_KIND_SENTINEL), 1, NULL}, 0, NULL, 0, 0};
 static struct CeedVector_private vector_none = {
@@ -70,22 +67,30 @@ static int Release(CeedVector vec, bool *is_last) {
   return CEED_ERROR_SUCCESS;
 }
 
+/* The buffer goes last, for its deleters may run anybody's code, which may know the caller's
+ * handle. */
+static void Free(CeedVector vec) {
+  CeedBuffer buffer = vec->buffer;
+  Ceed ceed = vec->base.ceed;
+
+  CeedObjectEnd(vec);
+  free(vec);
+  CeedBufferRelease(buffer, REF_ONE);
+  CeedDestroy(&ceed);
+}
+
 int CeedVectorDestroy(CeedVector *vec) {
-  bool is_last;
+  CeedVector old;
+  bool is_last = false;
 
   if (!vec || !*vec) return CEED_ERROR_SUCCESS;
-  if (*vec != CEED_VECTOR_ACTIVE && *vec != CEED_VECTOR_NONE) {
-    CeedCall(CeedObjectCheck(*vec, CEED_KIND_VECTOR));
-    CeedCall(Release(*vec, &is_last));
-    if (is_last) {
-      Ceed ceed = (*vec)->base.ceed;
-      CeedObjectEnd(*vec);
-      CeedBufferRelease((*vec)->buffer, REF_ONE);
-      free(*vec);
-      CeedDestroy(&ceed);
-    }
+  old = *vec;
+  if (old != CEED_VECTOR_ACTIVE && old != CEED_VECTOR_NONE) {
+    CeedCall(CeedObjectCheck(old, CEED_KIND_VECTOR));
+    CeedCall(Release(old, &is_last));
   }
   *vec = NULL;
+  if (is_last) Free(old);
   return CEED_ERROR_SUCCESS;
 }
 
@@ -127,7 +132,7 @@ int CeedVectorGetMemTypes(CeedVector vec, bool holds[2], bool current[2]) {
   CeedCheckOutput(current, vec->base.ceed);
   word = CeedBufferWord(vec->buffer);
   for (int i = 0; i < 2; i++) {
-    holds[i] = vec->buffer->memory[i].kind != MEMORY_NONE;
+    holds[i] = (word & HoldsIn(i)) != 0;
     current[i] = (word & ValidIn(i)) != 0;
   }
   return CEED_ERROR_SUCCESS;
@@ -158,9 +163,9 @@ int CeedVectorAcquireRead(CeedVector vec, CeedMemType mem_type, const CeedScalar
                           const char *what) {
   int code;
 
-  CeedCall(CheckValues(vec, what));
   CeedCall(CeedBufferAcquire(vec->base.ceed, vec->buffer, READER_ONE, READ_BLOCKERS, what));
-  code = CeedBufferSync(vec->base.ceed, vec->buffer, mem_type, false);
+  code = CheckValues(vec, what);
+  if (!code) code = CeedBufferSync(vec->base.ceed, vec->buffer, mem_type);
   if (code) {
     CeedVectorReleaseRead(vec);
     return code;
@@ -178,12 +183,13 @@ int CeedVectorAcquireWrite(CeedVector vec, CeedMemType mem_type, bool keep_value
   int code;
 
   CeedCheck(!(CeedBufferWord(buffer) & READ_ONLY), ceed, CEED_ERROR_ACCESS,
-            "%s refused: the memory is read-only, as the tensor said that it was adopted from",
+            "%s refused: the memory is read-only, as it was when the vector got it; copy it into a "
+            "vector of its own to write",
             what);
-  if (keep_values) CeedCall(CheckValues(vec, what));
   CeedCall(CeedBufferAcquire(ceed, buffer, WRITER_ONE, WRITE_BLOCKERS, what));
-  code = CeedBufferAllocate(ceed, buffer, mem_type);
-  if (!code && keep_values) code = CeedBufferSync(ceed, buffer, mem_type, false);
+  code = keep_values ? CheckValues(vec, what) : CEED_ERROR_SUCCESS;
+  if (!code) code = CeedBufferAllocate(ceed, buffer, mem_type);
+  if (!code && keep_values) code = CeedBufferSync(ceed, buffer, mem_type);
   if (code) {
     CeedBufferRelease(buffer, WRITER_ONE);
     return code;
@@ -260,7 +266,8 @@ int CeedVectorRestoreArrayRead(CeedVector vec, const CeedScalar **array) {
 int CeedVectorSyncArray(CeedVector vec, CeedMemType mem_type) {
   const CeedScalar *data;
 
-  CeedCall(CheckAccess(vec, mem_type, &data));
+  CeedCall(CeedObjectCheck(vec, CEED_KIND_VECTOR));
+  CeedCall(CeedMemTypeCheck(vec->base.ceed, mem_type));
   CeedCall(CeedVectorAcquireRead(vec, mem_type, &data, "SyncArray"));
   CeedVectorReleaseRead(vec);
   return CEED_ERROR_SUCCESS;
@@ -283,6 +290,23 @@ static int CopyIn(CeedVector vec, CeedMemType mem_type, const CeedScalar *array)
   return CeedVectorReleaseWrite(vec);
 }
 
+int CeedVectorMove(CeedVector vec, CeedMemType mem_type, CeedMemory memory, const char *what) {
+  CeedMemory old[2];
+
+  CeedCall(CeedBufferMove(vec->base.ceed, vec->buffer, mem_type, memory, old, what));
+  vec->state += 2;
+  CeedMemoryRelease(&old[CEED_MEM_HOST]);
+  CeedMemoryRelease(&old[CEED_MEM_DEVICE]);
+  return CEED_ERROR_SUCCESS;
+}
+
+/* Installing it would release it. */
+static bool OwnsArray(CeedVector vec, CeedMemType mem_type, const CeedScalar *array) {
+  const CeedMemory *memory = &vec->buffer->memory[mem_type];
+
+  return array && memory->data == array && memory->kind == MEMORY_OWNED;
+}
+
 int CeedVectorSetArray(CeedVector vec, CeedMemType mem_type, CeedCopyMode copy_mode,
                        CeedScalar *array) {
   Ceed ceed;
@@ -290,29 +314,32 @@ int CeedVectorSetArray(CeedVector vec, CeedMemType mem_type, CeedCopyMode copy_m
   CeedMemory memory = {
       .kind = owns ? MEMORY_OWNED : MEMORY_BORROWED, .data = array, .owner = array};
 
-  CeedCall(CheckAccess(vec, mem_type, &array));
+  CeedCall(CeedObjectCheck(vec, CEED_KIND_VECTOR));
   ceed = vec->base.ceed;
+  CeedCall(CeedMemTypeCheck(ceed, mem_type));
   CeedCheck(array || !vec->length, ceed, CEED_ERROR_INCOMPATIBLE, "The array is NULL");
   CeedCheck((uintptr_t)array % sizeof *array == 0, ceed, CEED_ERROR_INCOMPATIBLE,
             "The array %p is not aligned for float%u", (void *)array, CEED_SCALAR_BITS);
   if (copy_mode == CEED_COPY_VALUES) return CopyIn(vec, mem_type, array);
+  CeedCheck(!OwnsArray(vec, mem_type, array), ceed, CEED_ERROR_INCOMPATIBLE,
+            "The array %p is the vector's own", (void *)array);
   CeedCheck(copy_mode == CEED_USE_POINTER || owns, ceed, CEED_ERROR_INCOMPATIBLE,
             "%d is no copy mode", (int)copy_mode);
   memory.device = (DLDevice){ceed->device[mem_type]->dlpack_type, 0};
   if (owns) memory.release = ceed->device[mem_type]->release;
-  CeedCall(CeedBufferMove(ceed, vec->buffer, mem_type, memory, "SetArray"));
-  vec->state += 2;
-  return CEED_ERROR_SUCCESS;
+  return CeedVectorMove(vec, mem_type, memory, "SetArray");
 }
 
 int CeedVectorTakeArray(CeedVector vec, CeedMemType mem_type, CeedScalar **array) {
+  CeedMemory old;
   void *data;
 
   CeedCall(CeedObjectCheck(vec, CEED_KIND_VECTOR));
   CeedCall(CeedMemTypeCheck(vec->base.ceed, mem_type));
-  CeedCall(CeedBufferTake(vec->base.ceed, vec->buffer, mem_type, array ? &data : NULL));
+  CeedCall(CeedBufferTake(vec->base.ceed, vec->buffer, mem_type, array ? &data : NULL, &old));
   vec->state += 2;
   if (array) *array = data;
+  CeedMemoryRelease(&old);
   return CEED_ERROR_SUCCESS;
 }
 

@@ -103,7 +103,7 @@ typedef enum {
   CEED_EXPORT_SHARED = 0,  // both sides see each other's writes
   CEED_EXPORT_READ = 1,    // a lease: nobody writes until the last one ends
   CEED_EXPORT_WRITE = 2,   // exclusive: nobody else reads or writes until it ends
-  CEED_EXPORT_PIN = 3,     // only keeps the memory where it is; asks nothing of readers and writers
+  CEED_EXPORT_PIN = 3,     // read-only; only keeps the memory where it is, whoever reads or writes
   CEED_EXPORT_COPY = 4     // a private, compact copy that the tensor alone owns
 } CeedExportMode;
 
@@ -181,13 +181,14 @@ int CeedGetScalarType(CeedScalarType *scalar_type);
 int CeedRequestWait(CeedRequest *req);
 
 /// Points and weights of the Gauss-Legendre rule with Q >= 1 points on [-1, 1], ascending; exact
-/// for polynomials of degree 2Q-1. Points are the roots of P_Q, weights 2/((1-x^2) P_Q'(x)^2)
-/// (Abramowitz and Stegun 25.4.29). `q_weight_1d` may be NULL.
+/// for polynomials of degree 2Q-1; at most 10000 points. Points are the roots of P_Q, weights
+/// 2/((1-x^2) P_Q'(x)^2) (Abramowitz and Stegun 25.4.29). `q_weight_1d` may be NULL.
 int CeedGaussQuadrature(CeedInt Q, CeedScalar *q_ref_1d, CeedScalar *q_weight_1d);
 
 /// Points and weights of the Gauss-Lobatto rule with Q >= 2 points on [-1, 1], ascending, the ends
-/// included; exact for polynomials of degree 2Q-3. Inner points are the roots of P'_{Q-1}, weights
-/// 2/(Q(Q-1) P_{Q-1}(x)^2) (Abramowitz and Stegun 25.4.32). `q_weight_1d` may be NULL.
+/// included; exact for polynomials of degree 2Q-3; at most 10000 points. Inner points are the roots
+/// of P'_{Q-1}, weights 2/(Q(Q-1) P_{Q-1}(x)^2) (Abramowitz and Stegun 25.4.32). `q_weight_1d` may
+/// be NULL.
 int CeedLobattoQuadrature(CeedInt Q, CeedScalar *q_ref_1d, CeedScalar *q_weight_1d);
 
 /// What a label of a registered context field stands for; every output may be NULL. The texts are
@@ -218,7 +219,8 @@ int CeedVectorCopy(CeedVector vec, CeedVector vec_copy);
 /// Copy the entries start, start+step, ... < stop of `vec` to the same places of `vec_copy`. A stop
 /// of -1 is the length of `vec`.
 ///
-/// Errors: CEED_ERROR_DIMENSION unless 0 <= start <= stop <= both lengths and step > 0.
+/// Errors: CEED_ERROR_DIMENSION unless 0 <= start <= stop <= both lengths and step > 0;
+///         CEED_ERROR_INCOMPLETE when one of the vectors has no values yet.
 int CeedVectorCopyStrided(CeedVector vec, CeedSize start, CeedSize stop, CeedSize step,
                           CeedVector vec_copy);
 
@@ -226,7 +228,8 @@ int CeedVectorCopyStrided(CeedVector vec, CeedSize start, CeedSize stop, CeedSiz
 ///
 /// Ownership: copies, borrows or takes `array` as `copy_mode` says; taken memory is released with
 ///            free(). After CEED_USE_POINTER, CEED_COPY_VALUES writes into the borrowed array.
-/// Errors:    CEED_ERROR_ACCESS for the pointer modes while anybody else holds the memory.
+/// Errors:    CEED_ERROR_ACCESS for the pointer modes while anybody else holds the memory;
+///            CEED_ERROR_INCOMPATIBLE for memory that is the vector's own already.
 int CeedVectorSetArray(CeedVector vec, CeedMemType mem_type, CeedCopyMode copy_mode,
                        CeedScalar *array);
 
@@ -362,7 +365,9 @@ int CeedVectorToDLPackVersioned(Ceed ceed, CeedVector vec, CeedMemType mem_type,
 ///
 /// Ownership: gives the caller a tensor, as above.
 /// Errors:    CEED_ERROR_DIMENSION when the shape reaches outside the vector or a stride is
-///            negative; CEED_ERROR_ACCESS as the mode says, with the counts in the text.
+///            negative; CEED_ERROR_ACCESS as the mode says, with the counts in the text;
+///            CEED_ERROR_INCOMPLETE without values (for a pin: without memory of that type);
+///            CEED_ERROR_UNSUPPORTED for a copy in device memory.
 int CeedVectorExport(CeedVector vec, CeedMemType mem_type, CeedExportMode mode, CeedInt ndim,
                      const int64_t *shape, const int64_t *strides,
                      struct DLManagedTensorVersioned **tensor);
@@ -446,7 +451,7 @@ int CeedDLPackCheck(const void *tensor, bool versioned, const CeedDLPackSpec *sp
 
 /* cffi: end */
 
-/// Any well-formed tensor that the host can address, of whole bytes.
+/// Any well-formed tensor that the host can address.
 #define CEED_DLPACK_ANY \
   { -1, -1, -1, -1, -1, NULL, false, false, 0 }
 
@@ -454,8 +459,8 @@ int CeedDLPackCheck(const void *tensor, bool versioned, const CeedDLPackSpec *sp
 // Outside the part that cffi reads: error handlers, sentinels, names of enum values
 // ------------------------------------------------------------------------------------------------
 
-/// Receives every error of a context. The failing function returns the error's code, whatever the
-/// handler returns; the text is printed from `format` and `args`.
+/// Receives every error of a context, after its text was kept for CeedGetErrorMessage(). The
+/// failing function returns the error's code, whatever the handler returns.
 typedef int (*CeedErrorHandler)(Ceed ceed, const char *filename, int line_no, const char *func,
                                 int err_code, const char *format, va_list *args);
 
@@ -470,8 +475,8 @@ int CeedErrorImpl(Ceed ceed, const char *filename, int lineno, const char *func,
 #define CeedError(ceed, ecode, ...) \
   CeedErrorCode(CeedErrorImpl((ceed), __FILE__, __LINE__, __func__, (ecode), __VA_ARGS__), (ecode))
 
-/// The handlers: return the code; also keep the text for CeedGetErrorMessage(); print
-/// `file:line in func(): text` to stderr and exit with the code; print and abort.
+/// The handlers: return the code; keep the text; print `file:line in func(): text` to stderr and
+/// exit with the code; print and abort.
 int CeedErrorReturn(Ceed ceed, const char *filename, int line_no, const char *func, int err_code,
                     const char *format, va_list *args);
 int CeedErrorStore(Ceed ceed, const char *filename, int line_no, const char *func, int err_code,

@@ -109,6 +109,11 @@ static int Copy(Ceed ceed, void *to, CeedMemType to_type, const void *from, Ceed
   fake_device.within += to_type == from_type;
   Move(to, from, bytes);
   pthread_mutex_unlock(&lock);
+  if (fake_device.during_copy) {
+    void (*body)(void) = fake_device.during_copy;
+    fake_device.during_copy = NULL;
+    body();
+  }
   return CEED_ERROR_SUCCESS;
 }
 

@@ -9,6 +9,7 @@
 typedef struct {
   int allocations, releases, to_device, to_host, within;
   bool is_full, is_broken;
+  void (*during_copy)(void);  // called once, when the library's next copy has read its source
 } FakeDeviceState;
 
 extern FakeDeviceState fake_device;

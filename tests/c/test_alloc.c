@@ -1,6 +1,6 @@
 // Every allocation of the library fails in turn: a clean error each time, nothing changed, nothing
-// leaked. The allocation functions below stand before those of libc, for the shared library as
-// well. SPDX-License-Identifier: BSD-2-Clause
+// leaked. The allocation functions below stand before those of libc, for the library, too.
+// SPDX-License-Identifier: BSD-2-Clause
 #include "fixture.h"
 
 // ------------------------------------------------------------------------------------------------

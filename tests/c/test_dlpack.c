@@ -493,6 +493,7 @@ static int a_pin_needs_memory_but_no_values(void) {
   ASSERT_OK(CeedVectorCreate(ceed, 3, &vec));
   ASSERT_OK(CeedVectorGetArrayWrite(vec, CEED_MEM_HOST, &array));
   ASSERT_OK(ExportAs(vec, CEED_EXPORT_PIN, 1, DIMS(3), NULL, &tensor));
+  ASSERT_EQ(tensor->flags, READ_ONLY);
   ASSERT_SAME(tensor->dl_tensor.data, array);
   Release(tensor);
   ASSERT_OK(CeedVectorRestoreArray(vec, &array));

@@ -1206,6 +1206,60 @@ static int random_histories_follow_the_model(void) {
   return TEST_PASSED;
 }
 
+// ------------------------------------------------------------------------------------------------
+// What happens while values go from one side to the other
+// ------------------------------------------------------------------------------------------------
+
+static int answer;
+
+static void WriteThroughAnExport(void) {
+  DLManagedTensorVersioned *tensor = ExportFrom(CEED_MEM_HOST, CEED_EXPORT_SHARED);
+
+  answer = tensor != NULL;
+  if (!tensor) return;
+  ((CeedScalar *)tensor->dl_tensor.data)[0] = 42;
+  tensor->deleter(tensor);
+}
+
+static int a_write_through_an_export_during_a_copy_is_copied_later(void) {
+  const CeedScalar *array = NULL;
+  CeedScalar values[LENGTH];
+
+  PASSES(WriteOnHost(1));
+  answer = 0;
+  fake_device.during_copy = WriteThroughAnExport;
+  ASSERT_OK(CeedVectorGetArrayRead(vec, CEED_MEM_DEVICE, &array));
+  ASSERT_OK(CeedVectorRestoreArrayRead(vec, &array));
+  ASSERT_EQ(answer, 1);
+  PASSES(Current(true, false));
+  ASSERT_OK(CeedVectorGetArrayRead(vec, CEED_MEM_DEVICE, &array));
+  FakeDeviceRead(array, LENGTH, values);
+  ASSERT_OK(CeedVectorRestoreArrayRead(vec, &array));
+  ASSERT_NUMBER(values[0], 42);
+  return TEST_PASSED;
+}
+
+static void AskToWrite(void) {
+  CeedScalar *array = NULL;
+
+  answer = CeedVectorGetArray(vec, CEED_MEM_HOST, &array);
+}
+
+static int nobody_writes_while_an_export_copies(void) {
+  DLManagedTensorVersioned *tensor;
+
+  PASSES(WriteOnHost(1));
+  answer = 0;
+  fake_device.during_copy = AskToWrite;
+  tensor = ExportFrom(CEED_MEM_DEVICE, CEED_EXPORT_SHARED);
+  ASSERT(tensor);
+  ASSERT_EQ(answer, CEED_ERROR_ACCESS);
+  PASSES(DeviceHolds(tensor->dl_tensor.data, 1));
+  tensor->deleter(tensor);
+  PASSES(WriteOnHost(2));
+  return TEST_PASSED;
+}
+
 static const Behaviour behaviours[] = {
     BEHAVIOUR(a_device_context_has_both_memory_types_and_prefers_its_own),
     BEHAVIOUR(a_device_is_among_the_resources),
@@ -1265,6 +1319,8 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(read_only_device_memory_is_not_written_by_a_sync),
     BEHAVIOUR(read_only_host_memory_is_not_written_by_a_sync),
     BEHAVIOUR(a_pin_copies_no_values_from_under_a_writer),
+    BEHAVIOUR(a_write_through_an_export_during_a_copy_is_copied_later),
+    BEHAVIOUR(nobody_writes_while_an_export_copies),
     BEHAVIOUR(random_histories_follow_the_model),
 };
 

@@ -241,6 +241,45 @@ static void DeleteAndAsk(DLManagedTensorVersioned *tensor) {
   if (view) Release(view);
 }
 
+static CeedVector changed_by_deleter;
+
+static void DeleteAndDestroy(DLManagedTensorVersioned *tensor) {
+  FakeCount(tensor->manager_ctx);
+  CeedVectorDestroy(&changed_by_deleter);
+}
+
+static void DeleteAndReplace(DLManagedTensorVersioned *tensor) {
+  FakeCount(tensor->manager_ctx);
+  changed_by_deleter = Iota(2);
+}
+
+static int a_deleter_may_destroy_the_vector_that_lets_go(void) {
+  Fake next;
+
+  FakeInit(&fake, data, 1, DIMS(3), NULL);
+  fake.versioned.deleter = DeleteAndDestroy;
+  FakeInit(&next, data, 1, DIMS(3), NULL);
+  changed_by_deleter = Empty(3);
+  ASSERT_OK(FakeTake(changed_by_deleter, &fake, true, CEED_USE_POINTER));
+  ASSERT_OK(FakeTake(changed_by_deleter, &next, true, CEED_USE_POINTER));
+  ASSERT(!changed_by_deleter);
+  ASSERT_EQ(fake.deletions, 1);
+  ASSERT_EQ(next.deletions, 1);
+  return TEST_PASSED;
+}
+
+static int a_deleter_may_use_the_handle_that_is_destroyed(void) {
+  FakeInit(&fake, data, 1, DIMS(3), NULL);
+  fake.versioned.deleter = DeleteAndReplace;
+  changed_by_deleter = Empty(3);
+  ASSERT_OK(FakeTake(changed_by_deleter, &fake, true, CEED_USE_POINTER));
+  ASSERT_OK(CeedVectorDestroy(&changed_by_deleter));
+  ASSERT_EQ(fake.deletions, 1);
+  ASSERT_VALUES(changed_by_deleter, 0, 1);
+  ASSERT_OK(CeedVectorDestroy(&changed_by_deleter));
+  return TEST_PASSED;
+}
+
 static int a_deleter_may_use_the_vector(void) {
   CeedVector vec = asked_by_deleter = Empty(3);
   CeedScalar other[3] = {4, 5, 6};
@@ -1164,6 +1203,8 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(a_missing_deleter_is_not_called),
     BEHAVIOUR(a_deleted_tensor_is_not_touched_again),
     BEHAVIOUR(a_deleter_may_use_the_vector),
+    BEHAVIOUR(a_deleter_may_destroy_the_vector_that_lets_go),
+    BEHAVIOUR(a_deleter_may_use_the_handle_that_is_destroyed),
     BEHAVIOUR(another_number_of_entries_is_an_error_with_both),
     BEHAVIOUR(a_huge_tensor_is_an_error_before_it_is_read),
     BEHAVIOUR(null_tensors_are_errors),

@@ -1,6 +1,6 @@
 // Eight threads at once, within the documented rules: references, exports and deleters in any
-// thread at any time, all other calls on one object in one thread. Made to be run under sanitizers,
-// too. SPDX-License-Identifier: BSD-2-Clause
+// thread at any time, all other calls on one object in one thread. For sanitizers, too.
+// SPDX-License-Identifier: BSD-2-Clause
 #include "fixture.h"
 
 enum { THREADS = 8, ROUNDS = 2000, LENGTH = 100 };
@@ -296,6 +296,35 @@ static void *OneReplacesOthersExport(void *argument) {
   return NULL;
 }
 
+static CeedScalar lent[LENGTH];
+
+/* One thread begins and ends histories of the memory: none, borrowed, none, own, borrowed. */
+static void *OneTakesOthersPin(void *argument) {
+  Worker *worker = argument;
+
+  pthread_barrier_wait(&barrier);
+  for (int i = 0; i < ROUNDS; i++) {
+    if (worker->number == 0) {
+      CeedVectorSetArray(shared, CEED_MEM_HOST, CEED_USE_POINTER, lent);
+      CeedVectorTakeArray(shared, CEED_MEM_HOST, NULL);
+      if (i % 16 == 0) CeedVectorSetValue(shared, (CeedScalar)i);
+    } else {
+      DLManagedTensorVersioned *tensor = NULL;
+      int code =
+          CeedVectorExport(shared, CEED_MEM_HOST, CEED_EXPORT_PIN, 1, DIMS(LENGTH), NULL, &tensor);
+      Expect(worker, !code || code == CEED_ERROR_ACCESS || code == CEED_ERROR_INCOMPLETE);
+      if (!code) Expect(worker, tensor->dl_tensor.data != NULL);
+      if (!code) Release(tensor);
+    }
+  }
+  return NULL;
+}
+
+static int pins_are_of_memory_that_is_there(void) {
+  ASSERT_EQ(Run(OneTakesOthersPin), 0);
+  return TEST_PASSED;
+}
+
 static int one_thread_replaces_the_memory_that_others_export(void) {
   deletions = taken = 0;
   ASSERT_EQ(Run(OneReplacesOthersExport), 0);
@@ -420,6 +449,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(every_thread_adopts_and_copies_the_shared_vector),
     BEHAVIOUR(every_thread_replaces_what_it_adopted),
     BEHAVIOUR(one_thread_replaces_the_memory_that_others_export),
+    BEHAVIOUR(pins_are_of_memory_that_is_there),
     BEHAVIOUR(references_end_balanced),
     BEHAVIOUR(whoever_is_last_frees_the_memory),
     BEHAVIOUR(everything_at_once_ends_balanced),

@@ -581,6 +581,24 @@ static int restoring_another_array_is_an_error_and_keeps_the_access(void) {
   return TEST_PASSED;
 }
 
+static int memory_that_the_vector_owns_is_not_given_to_it_again(void) {
+  CeedVector vec = Iota(3);
+  CeedScalar *array = NULL, *own;
+
+  ASSERT_OK(CeedVectorGetArray(vec, CEED_MEM_HOST, &array));
+  own = array;
+  ASSERT_OK(CeedVectorRestoreArray(vec, &array));
+  ASSERT_CODE(CEED_ERROR_INCOMPATIBLE,
+              CeedVectorSetArray(vec, CEED_MEM_HOST, CEED_USE_POINTER, own));
+  ASSERT_CODE(CEED_ERROR_INCOMPATIBLE,
+              CeedVectorSetArray(vec, CEED_MEM_HOST, CEED_OWN_POINTER, own));
+  ASSERT_VALUES(vec, 0, 1, 2);
+  ASSERT_OK(CeedVectorSetArray(vec, CEED_MEM_HOST, CEED_COPY_VALUES, own));
+  ASSERT_VALUES(vec, 0, 1, 2);
+  ASSERT_OK(CeedVectorDestroy(&vec));
+  return TEST_PASSED;
+}
+
 static int a_vector_whose_array_is_out_is_not_destroyed(void) {
   CeedVector vec = Iota(3), same = vec;
   CeedScalar *array = NULL;
@@ -1169,6 +1187,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(restoring_what_is_not_out_is_an_error),
     BEHAVIOUR(restoring_twice_is_an_error),
     BEHAVIOUR(restoring_another_array_is_an_error_and_keeps_the_access),
+    BEHAVIOUR(memory_that_the_vector_owns_is_not_given_to_it_again),
     BEHAVIOUR(a_vector_whose_array_is_out_is_not_destroyed),
     BEHAVIOUR(more_readers_than_can_be_counted_are_an_error),
     BEHAVIOUR(length_zero_works_everywhere),
