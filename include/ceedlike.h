@@ -333,7 +333,8 @@ int CeedVectorGetMemTypes(CeedVector vec, bool holds[2], bool current[2]);
 int CeedVectorGetExportCount(CeedVector vec, CeedSize *count);
 
 /// Release a reference and set `*vec` to NULL; NULL is accepted, twice is safe. Exports never block
-/// it: they keep the memory alive.
+/// it: they keep the memory alive. Memory that was borrowed (CEED_USE_POINTER) is the caller's to
+/// keep alive: free it when CeedVectorTakeArray() has given it back, which exports do block.
 ///
 /// Errors: CEED_ERROR_ACCESS while an array is out; the vector stays alive.
 int CeedVectorDestroy(CeedVector *vec);
