@@ -82,7 +82,7 @@ int CeedBufferRefuse(Ceed ceed, uint64_t word, const char *what) {
 }
 
 static uint64_t FieldOf(uint64_t unit) {
-  return unit < HOLDS_HOST ? REFS : unit < LEASE_ONE ? SHARED : unit < COPYING ? LEASES : READERS;
+  return unit < HOLDS_HOST ? REFS : unit < LEASE_ONE ? SHARED : unit < SLOT_ONE ? LEASES : READERS;
 }
 
 int CeedBufferAcquire(Ceed ceed, CeedBuffer buffer, uint64_t unit, uint64_t blockers,

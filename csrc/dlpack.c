@@ -29,7 +29,7 @@ static void ExportDelete(CeedExport *block) {
   CeedBuffer buffer = block->buffer;
   uint64_t unit = block->unit;
 
-  if (block != &buffer->slot) free(block);
+  if (!(unit & SLOTS)) free(block);
   CeedBufferRelease(buffer, unit);
 }
 
@@ -197,27 +197,34 @@ static __attribute__((noinline)) int ExportAcquireAny(CeedVector vec, ExportRequ
   return CEED_ERROR_SUCCESS;
 }
 
-/* The plain case: one axis, the embedded block is free, the values are here, nobody is in the way.
+/* The lowest bit of an embedded block that is free, or 0. */
+HOT uint64_t FreeSlot(uint64_t word) { return ~word & SLOTS & -(~word & SLOTS); }
+
+HOT CeedExport *BlockOf(CeedBuffer buffer, uint64_t slot) {
+  return &buffer->slots[__builtin_ctzll(slot / SLOT_ONE)];
+}
+
+/* The plain case: one axis, an embedded block is free, the values are here, nobody is in the way.
  */
 HOT int ExportAcquire(CeedVector vec, ExportRequest r, CeedExport **block, bool *read_only) {
   CeedBuffer buffer = vec->buffer;
-  uint64_t word = CeedBufferWord(buffer);
+  uint64_t word = CeedBufferWord(buffer), slot;
   ExportRow row;
 
   do {
     row = RowOf(word, r.mode);
-    if (__builtin_expect(
-            r.ndim != 1 || (word & SLOT_ONE) || IsRefused(word, &row, &r) || !IsReady(word, &r),
-            0)) {
+    slot = FreeSlot(word);
+    if (__builtin_expect(r.ndim != 1 || !slot || IsRefused(word, &row, &r) || !IsReady(word, &r),
+                         0)) {
       return ExportAcquireAny(vec, r, block, read_only);
     }
   } while (!__atomic_compare_exchange_n(&buffer->word, &word,
-                                        WithUnit(word, &row, r.mem_type) + SLOT_ONE, true,
+                                        WithUnit(word, &row, r.mem_type) + slot, true,
                                         __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
-  buffer->slot.buffer = buffer;
-  buffer->slot.unit = row.unit + SLOT_ONE;
+  *block = BlockOf(buffer, slot);
+  (*block)->buffer = buffer;
+  (*block)->unit = row.unit + slot;
   *read_only = row.read_only;
-  *block = &buffer->slot;
   return CEED_ERROR_SUCCESS;
 }
 
@@ -308,6 +315,18 @@ static int CopyOfView(CeedVector vec, const ExportRequest *r, CeedBuffer *copy) 
   return code;
 }
 
+/* Nobody else knows the copy yet, so its word needs no care. */
+static CeedExport *BlockOfCopy(CeedBuffer copy, CeedInt ndim) {
+  uint64_t slot = ndim == 1 ? SLOT_ONE : 0;
+  CeedExport *block = slot ? BlockOf(copy, slot) : ExportAllocate(ndim);
+
+  if (!block) return NULL;
+  copy->word += slot;
+  block->buffer = copy;
+  block->unit = REF_ONE + slot;
+  return block;
+}
+
 static int ExportCopy(CeedVector vec, const ExportRequest *r, CeedExport **block) {
   Ceed ceed = vec->base.ceed;
   ExportRequest compact = *r;
@@ -316,13 +335,11 @@ static int ExportCopy(CeedVector vec, const ExportRequest *r, CeedExport **block
   CeedCheck(r->mem_type == CEED_MEM_HOST, ceed, CEED_ERROR_UNSUPPORTED,
             "Export: a copy is made in host memory");
   CeedCall(CopyOfView(vec, r, &copy));
-  *block = r->ndim == 1 ? &copy->slot : ExportAllocate(r->ndim);
+  *block = BlockOfCopy(copy, r->ndim);
   if (!*block) {
     CeedBufferRelease(copy, REF_ONE);
     return CeedError(ceed, CEED_ERROR_MAJOR, "Out of memory: a tensor");
   }
-  (*block)->buffer = copy;
-  (*block)->unit = REF_ONE;
   compact.strides = NULL;
   FillVersioned(*block, DLPACK_FLAG_IS_COPIED);
   FillTensor(&(*block)->tensor.versioned.dl_tensor, &copy->memory[CEED_MEM_HOST], &compact,

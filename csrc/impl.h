@@ -87,20 +87,21 @@ int CeedObjectFail(const void *object, CeedKind kind);
 #define VALID_DEVICE (UINT64_C(1) << 19) /* the device memory has them */
 #define READ_ONLY (UINT64_C(1) << 20)    /* changed by a move alone */
 #define SIDE_DEVICE (UINT64_C(1) << 21)  /* writable exports are of device memory */
-#define SHARED_ONE (UINT64_C(1) << 22)   /* writable shared exports: 16 bits */
-#define LEASE_ONE (UINT64_C(1) << 38)    /* read leases: 11 bits */
-#define COPYING (UINT64_C(1) << 49)      /* values go from one memory to the other */
-#define FRESH (UINT64_C(1) << 50)        /* no writable export has begun meanwhile */
-#define SLOT_ONE (UINT64_C(1) << 51)     /* the embedded tensor is lent */
-#define READER_ONE (UINT64_C(1) << 52)   /* GetArrayRead brackets: 10 bits */
-#define WRITER_ONE (UINT64_C(1) << 62)   /* the GetArray bracket */
+#define COPYING (UINT64_C(1) << 22)      /* values go from one memory to the other */
+#define FRESH (UINT64_C(1) << 23)        /* no writable export has begun meanwhile */
+#define SHARED_ONE (UINT64_C(1) << 24)   /* writable shared exports: 14 bits */
+#define LEASE_ONE (UINT64_C(1) << 38)    /* read leases: 10 bits */
+#define SLOT_ONE (UINT64_C(1) << 48)   /* the embedded blocks that are lent: a bit for each of 4 */
+#define READER_ONE (UINT64_C(1) << 52) /* GetArrayRead brackets: 10 bits */
+#define WRITER_ONE (UINT64_C(1) << 62) /* the GetArray bracket */
 #define WRITE_LEASE_ONE (UINT64_C(1) << 63)
 
 #define REFS (HOLDS_HOST - REF_ONE)
 #define VALID (VALID_HOST | VALID_DEVICE)
-#define FLAGS (HOLDS_HOST | HOLDS_DEVICE | VALID | READ_ONLY | SIDE_DEVICE | COPYING | FRESH)
+#define FLAGS (SHARED_ONE - HOLDS_HOST)
 #define SHARED (LEASE_ONE - SHARED_ONE)
-#define LEASES (COPYING - LEASE_ONE)
+#define LEASES (SLOT_ONE - LEASE_ONE)
+#define SLOTS (READER_ONE - SLOT_ONE)
 #define READERS (WRITER_ONE - READER_ONE)
 #define WRITABLE_EXPORTS (SHARED | WRITE_LEASE_ONE)
 #define MOVING (WRITER_ONE | WRITE_LEASE_ONE) /* both at once: the memory is being replaced */
@@ -124,7 +125,7 @@ typedef struct {
 } CeedMemory;
 
 /* A tensor with its shape and strides: one block, so that the deleter frees once. A buffer lends
-   its own block to one export of one axis at a time; further ones come from malloc. */
+   blocks of its own to exports of one axis; when they are out, more come from malloc. */
 typedef struct {
   union {
     DLManagedTensor legacy;
@@ -139,7 +140,7 @@ typedef struct CeedBuffer_private {
   uint64_t word;
   size_t bytes;
   CeedMemory memory[2]; /* by CeedMemType */
-  CeedExport slot;
+  CeedExport slots[4];
 } * CeedBuffer;
 
 #define CeedBufferWord(buffer) __atomic_load_n(&(buffer)->word, __ATOMIC_ACQUIRE)
