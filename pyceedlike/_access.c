@@ -151,7 +151,8 @@ PyType_Spec bracket_spec = {"pyceedlike._exchange.Bracket", sizeof(Bracket), 0,
                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, bracket_slots};
 
 // ------------------------------------------------------------------------------------------------
-// Lease: a read lease in a legacy coat, for a consumer that never writes. Its end can be awaited.
+// Lease: a read lease in a legacy wrapper, for a consumer that never writes. Its
+// end can be awaited.
 // ------------------------------------------------------------------------------------------------
 
 /* Two hold it: the tensor in the consumer's hands, and the Python object that waits. */
@@ -212,7 +213,7 @@ PyObject *LeaseMethod(PyObject *object, PyObject *Py_UNUSED(unused)) {
   self = (Lease *)Allocate(lease_type);
   if (self) self->state = StateCreate(inner);
   if (self && self->state) {
-    Tell(owner, true, "shares the vector's memory with readers, who hold a lease");
+    RecordExchange(owner, true, "shares the vector's memory with readers, who hold a lease");
     return (PyObject *)self;
   }
   inner->deleter(inner);

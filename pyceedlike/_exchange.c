@@ -110,22 +110,22 @@ PyObject *WrapLegacy(DLManagedTensor *tensor) {
   return capsule;
 }
 
-static void DeleteCoat(DLManagedTensor *coat) {
-  DLManagedTensorVersioned *inner = coat->manager_ctx;
+static void DeleteWrapper(DLManagedTensor *wrapper) {
+  DLManagedTensorVersioned *inner = wrapper->manager_ctx;
 
-  free(coat);
+  free(wrapper);
   inner->deleter(inner);
 }
 
 PyObject *WrapInLegacy(DLManagedTensorVersioned *inner) {
-  DLManagedTensor *coat = malloc(sizeof(*coat));
+  DLManagedTensor *wrapper = malloc(sizeof(*wrapper));
 
-  if (!coat) {
+  if (!wrapper) {
     inner->deleter(inner);
     return PyErr_NoMemory();
   }
-  *coat = (DLManagedTensor){inner->dl_tensor, inner, DeleteCoat};
-  return WrapLegacy(coat);
+  *wrapper = (DLManagedTensor){inner->dl_tensor, inner, DeleteWrapper};
+  return WrapLegacy(wrapper);
 }
 
 // ------------------------------------------------------------------------------------------------
@@ -280,7 +280,7 @@ static PyObject *Export(Exporter *self, const Request *request,
   }
   if (code) return raise(lib, code);
   if (request->relabel) tensor->dl_tensor.device = (DLDevice){DLPACK_CPU, 0};
-  Tell(self, reason == shared_memory, reason);
+  RecordExchange(self, reason == shared_memory, reason);
   return request->versioned ? WrapVersioned(tensor) : WrapInLegacy(tensor);
 }
 
@@ -300,7 +300,7 @@ static PyObject *ExportVersioned(Exporter *self) {
   int code = self->lib->VectorToDLPackVersioned(NULL, self->vec, CEED_MEM_HOST, &tensor);
 
   if (__builtin_expect(code, 0)) return RaiseExport(self->lib, code);
-  Tell(self, true, shared_memory);
+  RecordExchange(self, true, shared_memory);
   return WrapVersioned(tensor);
 }
 
@@ -310,7 +310,7 @@ static PyObject *ExportLegacy(Exporter *self, const Request *request) {
   if (self->lib->VectorToDLPack(NULL, self->vec, CEED_MEM_HOST, &tensor)) {
     return Export(self, request, RaiseExport); /* which knows when to copy */
   }
-  Tell(self, true, shared_memory);
+  RecordExchange(self, true, shared_memory);
   return WrapLegacy(tensor);
 }
 

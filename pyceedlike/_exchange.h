@@ -63,7 +63,7 @@ extern PyTypeObject *exporter_type;
 PyObject *Allocate(PyTypeObject *type);
 void Release(PyObject *object);
 
-static inline void Tell(Exporter *self, bool shared, const char *reason) {
+static inline void RecordExchange(Exporter *self, bool shared, const char *reason) {
   self->shared = shared;
   self->reason = reason;
   if (self->detail) Py_CLEAR(self->detail);
@@ -82,7 +82,7 @@ PyObject *Raise(const Library *lib, int code);
 PyObject *RaiseExport(const Library *lib, int code);
 
 // ------------------------------------------------------------------------------------------------
-// Capsules and coats
+// Capsules
 // ------------------------------------------------------------------------------------------------
 
 /* Static, so that a capsule may keep the pointer and ours are told by their address. */
@@ -90,7 +90,7 @@ extern const char versioned_name[], legacy_name[];
 
 PyObject *WrapVersioned(DLManagedTensorVersioned *tensor);
 PyObject *WrapLegacy(DLManagedTensor *tensor);
-/* A versioned tensor in a legacy coat; takes it, on failure too. */
+/* A versioned tensor in a legacy wrapper; takes it, on failure too. */
 PyObject *WrapInLegacy(DLManagedTensorVersioned *inner);
 
 // ------------------------------------------------------------------------------------------------

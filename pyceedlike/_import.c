@@ -11,7 +11,7 @@ typedef struct {
   PyObject *device;   /* cpu_device where the caller asks for it, else NULL */
   const Library *lib; /* NULL: the precision that the tensor has */
   Ceed ceed;
-} Wish;
+} Options;
 
 /* A tensor that is still the producer's. */
 typedef struct {
@@ -19,7 +19,7 @@ typedef struct {
   void *tensor;
   bool versioned;
   PyObject *detail; /* why its values are copied in any case, or NULL */
-} Parcel;
+} Incoming;
 
 static PyObject *s_dlpack, *s_ceed, *s_copy, *s_writable, *s_device, *s_handle, *s_scalar;
 static PyObject *no_arguments, *cpu_device, *plain_request, *copy_requests[2];
@@ -42,30 +42,30 @@ static const char copied_because[] = "values copied";
 // Asking for a capsule
 // ------------------------------------------------------------------------------------------------
 
-static PyObject *RequestWithDevice(const Wish *wish) {
-  PyObject *request = PyDict_Copy(wish->copy < 0 ? plain_request : copy_requests[wish->copy]);
+static PyObject *RequestWithDevice(const Options *options) {
+  PyObject *request = PyDict_Copy(options->copy < 0 ? plain_request : copy_requests[options->copy]);
 
-  if (request && PyDict_SetItemString(request, "dl_device", wish->device)) Py_CLEAR(request);
+  if (request && PyDict_SetItemString(request, "dl_device", options->device)) Py_CLEAR(request);
   return request;
 }
 
 /* Producers from before a keyword answer TypeError, and some can't copy; what they could not be
    told is seen to later. */
-static bool MayAskForLess(const Wish *wish) {
+static bool MayAskForLess(const Options *options) {
   return PyErr_ExceptionMatches(PyExc_TypeError) ||
-         (wish->copy == 1 && !wish->device && PyErr_ExceptionMatches(PyExc_BufferError));
+         (options->copy == 1 && !options->device && PyErr_ExceptionMatches(PyExc_BufferError));
 }
 
-static PyObject *Ask(PyObject *method, const Wish *wish) {
-  PyObject *request = wish->copy < 0 ? plain_request : copy_requests[wish->copy], *capsule;
+static PyObject *Ask(PyObject *method, const Options *options) {
+  PyObject *request = options->copy < 0 ? plain_request : copy_requests[options->copy], *capsule;
 
-  if (wish->device) {
-    request = RequestWithDevice(wish);
+  if (options->device) {
+    request = RequestWithDevice(options);
     if (!request) return NULL;
   }
   capsule = PyObject_Call(method, no_arguments, request);
-  if (wish->device) Py_DECREF(request);
-  if (!capsule && request != plain_request && MayAskForLess(wish)) {
+  if (options->device) Py_DECREF(request);
+  if (!capsule && request != plain_request && MayAskForLess(options)) {
     PyErr_Clear();
     capsule = PyObject_Call(method, no_arguments, plain_request);
   }
@@ -77,42 +77,44 @@ static PyObject *Ask(PyObject *method, const Wish *wish) {
 }
 
 /* What has no __dlpack__ is made a capsule in Python, from the other protocols or from values. */
-static int AskOtherwise(PyObject *source, const Wish *wish, const Library *lib, Parcel *parcel) {
+static int AskOtherwise(PyObject *source, const Options *options, const Library *lib,
+                        Incoming *incoming) {
   PyObject *answer = PyObject_CallFunction(given[FALLBACK], "Osi", source, lib ? lib->scalar : NULL,
-                                           wish->copy != 0);
+                                           options->copy != 0);
   PyObject *detail;
 
   if (!answer) return -1;
-  if (!PyArg_ParseTuple(answer, "OO", &parcel->capsule, &detail)) {
+  if (!PyArg_ParseTuple(answer, "OO", &incoming->capsule, &detail)) {
     Py_DECREF(answer);
     return -1;
   }
-  Py_INCREF(parcel->capsule);
+  Py_INCREF(incoming->capsule);
   if (detail != Py_None) {
     Py_INCREF(detail);
-    parcel->detail = detail;
+    incoming->detail = detail;
   }
   Py_DECREF(answer);
   return 0;
 }
 
-static void ParcelDrop(Parcel *parcel) {
-  Py_CLEAR(parcel->capsule);
-  Py_CLEAR(parcel->detail);
+static void IncomingDrop(Incoming *incoming) {
+  Py_CLEAR(incoming->capsule);
+  Py_CLEAR(incoming->detail);
 }
 
-static int Request(PyObject *source, const Wish *wish, const Library *lib, Parcel *parcel) {
+static int Request(PyObject *source, const Options *options, const Library *lib,
+                   Incoming *incoming) {
   PyObject *method = PyObject_GetAttr(source, s_dlpack);
 
-  *parcel = (Parcel){NULL, NULL, false, NULL};
+  *incoming = (Incoming){NULL, NULL, false, NULL};
   if (method) {
-    parcel->capsule = Ask(method, wish);
+    incoming->capsule = Ask(method, options);
     Py_DECREF(method);
-    if (!parcel->capsule) return -1;
+    if (!incoming->capsule) return -1;
   } else {
     if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return -1;
     PyErr_Clear();
-    if (AskOtherwise(source, wish, lib, parcel)) return -1;
+    if (AskOtherwise(source, options, lib, incoming)) return -1;
   }
   return 0;
 }
@@ -126,23 +128,23 @@ static int RefuseCapsule(PyObject *capsule) {
 
 /* Take hold of the tensor. No Python code may run in between, nor may a collection, or somebody
    else might consume the capsule meanwhile. */
-static int Seize(Parcel *parcel) {
-  PyObject *capsule = parcel->capsule;
+static int Seize(Incoming *incoming) {
+  PyObject *capsule = incoming->capsule;
   const char *name;
 
   if (!capsule) return 0;
-  parcel->versioned = PyCapsule_IsValid(capsule, versioned_name);
-  name = parcel->versioned ? versioned_name : legacy_name;
+  incoming->versioned = PyCapsule_IsValid(capsule, versioned_name);
+  name = incoming->versioned ? versioned_name : legacy_name;
   if (!PyCapsule_IsValid(capsule, name)) return RefuseCapsule(capsule);
-  parcel->tensor = PyCapsule_GetPointer(capsule, name);
-  return PyCapsule_SetName(capsule, parcel->versioned ? used_versioned_name : used_legacy_name);
+  incoming->tensor = PyCapsule_GetPointer(capsule, name);
+  return PyCapsule_SetName(capsule, incoming->versioned ? used_versioned_name : used_legacy_name);
 }
 
-static void CallDeleter(Parcel *parcel) {
-  DLManagedTensorVersioned *versioned = parcel->tensor;
-  DLManagedTensor *legacy = parcel->tensor;
+static void CallDeleter(void *tensor, bool is_versioned) {
+  DLManagedTensorVersioned *versioned = tensor;
+  DLManagedTensor *legacy = tensor;
 
-  if (parcel->versioned) {
+  if (is_versioned) {
     if (versioned->deleter) versioned->deleter(versioned);
   } else if (legacy->deleter) {
     legacy->deleter(legacy);
@@ -150,14 +152,14 @@ static void CallDeleter(Parcel *parcel) {
 }
 
 /* Make the producer the owner again; an exception is set and stays. */
-static void GiveBack(Parcel *parcel) {
+static void GiveBack(Incoming *incoming) {
   PyObject *type, *value, *trace;
 
-  if (!parcel->capsule) return;
+  if (!incoming->capsule) return;
   PyErr_Fetch(&type, &value, &trace);
-  if (PyCapsule_SetName(parcel->capsule, parcel->versioned ? versioned_name : legacy_name)) {
+  if (PyCapsule_SetName(incoming->capsule, incoming->versioned ? versioned_name : legacy_name)) {
     PyErr_Clear();
-    CallDeleter(parcel);
+    CallDeleter(incoming->tensor, incoming->versioned);
   }
   PyErr_Restore(type, value, trace);
 }
@@ -167,27 +169,27 @@ static void GiveBack(Parcel *parcel) {
 // ------------------------------------------------------------------------------------------------
 
 /* NULL where the version forbids to look. */
-static const DLTensor *Look(const Parcel *parcel) {
-  const DLManagedTensorVersioned *versioned = parcel->tensor;
+static const DLTensor *Look(const Incoming *incoming) {
+  const DLManagedTensorVersioned *versioned = incoming->tensor;
 
-  if (!parcel->versioned) return &((const DLManagedTensor *)parcel->tensor)->dl_tensor;
+  if (!incoming->versioned) return &((const DLManagedTensor *)incoming->tensor)->dl_tensor;
   return versioned->version.major == DLPACK_MAJOR ? &versioned->dl_tensor : NULL;
 }
 
-static bool HasFlag(const Parcel *parcel, uint64_t flag) {
-  return parcel->versioned && Look(parcel) &&
-         (((const DLManagedTensorVersioned *)parcel->tensor)->flags & flag);
+static bool HasFlag(const Incoming *incoming, uint64_t flag) {
+  return incoming->versioned && Look(incoming) &&
+         (((const DLManagedTensorVersioned *)incoming->tensor)->flags & flag);
 }
 
-static const Library *LibraryOf(const Parcel *parcel) {
-  const DLTensor *tensor = Look(parcel);
+static const Library *LibraryOf(const Incoming *incoming) {
+  const DLTensor *tensor = Look(incoming);
 
   return &libraries[tensor && tensor->dtype.code == DLPACK_FLOAT && tensor->dtype.bits == 32];
 }
 
 /* Whether other threads should run meanwhile. */
-static bool IsLarge(const Parcel *parcel) {
-  const DLTensor *tensor = Look(parcel);
+static bool IsLarge(const Incoming *incoming) {
+  const DLTensor *tensor = Look(incoming);
   int64_t count = 1;
 
   if (!tensor || !tensor->shape) return false;
@@ -199,13 +201,13 @@ static bool IsLarge(const Parcel *parcel) {
 }
 
 /* Whether the layout alone stood against adopting. */
-static bool CopyHelps(const Parcel *parcel, const Library *lib) {
+static bool CopyHelps(const Incoming *incoming, const Library *lib) {
   CeedDLPackSpec spec = CEED_DLPACK_ANY;
 
   spec.code = DLPACK_FLOAT;
   spec.bits = (int32_t)(8 * lib->item_size);
   spec.lanes = 1;
-  return lib->DLPackCheck(parcel->tensor, parcel->versioned, &spec) == CEED_ERROR_SUCCESS;
+  return lib->DLPackCheck(incoming->tensor, incoming->versioned, &spec) == CEED_ERROR_SUCCESS;
 }
 
 static PyObject *Integers(const int64_t *values, int32_t count) {
@@ -263,15 +265,15 @@ static int Take(Target *target, void *tensor, bool versioned, CeedCopyMode mode)
                    : lib->VectorCreateFromDLPack(target->ceed, tensor, mode, &target->vec);
 }
 
-static int Copy(Parcel *parcel, Target *target, const char *reason) {
+static int Copy(Incoming *incoming, Target *target, const char *reason) {
   int code;
 
-  if (IsLarge(parcel)) {
+  if (IsLarge(incoming)) {
     Py_BEGIN_ALLOW_THREADS;
-    code = Take(target, parcel->tensor, parcel->versioned, CEED_COPY_VALUES);
+    code = Take(target, incoming->tensor, incoming->versioned, CEED_COPY_VALUES);
     Py_END_ALLOW_THREADS;
   } else {
-    code = Take(target, parcel->tensor, parcel->versioned, CEED_COPY_VALUES);
+    code = Take(target, incoming->tensor, incoming->versioned, CEED_COPY_VALUES);
   }
   if (code) {
     Raise(target->lib, code);
@@ -282,38 +284,44 @@ static int Copy(Parcel *parcel, Target *target, const char *reason) {
   return 0;
 }
 
-/* A coat that says read-only, over a tensor that can't or doesn't. */
+/* A wrapper that says read-only, over a tensor that can't or doesn't. */
 typedef struct {
   DLManagedTensorVersioned outer;
-  Parcel inner;
-} ReadOnlyCoat;
+  void *inner;
+  bool versioned; /* the inner one */
+} ReadOnlyWrapper;
 
-static void DeleteReadOnlyCoat(DLManagedTensorVersioned *outer) {
-  ReadOnlyCoat *coat = outer->manager_ctx;
+static void DeleteReadOnlyWrapper(DLManagedTensorVersioned *outer) {
+  ReadOnlyWrapper *wrapper = outer->manager_ctx;
 
-  CallDeleter(&coat->inner);
-  free(coat);
+  CallDeleter(wrapper->inner, wrapper->versioned);
+  free(wrapper);
 }
 
-static int TakeReadOnly(Parcel *parcel, Target *target, CeedCopyMode mode) {
-  ReadOnlyCoat *coat = malloc(sizeof(*coat));
+static int TakeReadOnly(Incoming *incoming, Target *target, CeedCopyMode mode) {
+  ReadOnlyWrapper *wrapper = malloc(sizeof(*wrapper));
   int code;
 
-  if (!coat) return CEED_ERROR_MAJOR;
-  coat->outer = (DLManagedTensorVersioned){
-      {DLPACK_MAJOR, DLPACK_MINOR}, coat, DeleteReadOnlyCoat, DLPACK_FLAG_READ_ONLY, *Look(parcel)};
-  coat->inner = *parcel;
-  code = Take(target, &coat->outer, true, mode);
-  if (code) free(coat);
+  if (!wrapper) return CEED_ERROR_MAJOR;
+  wrapper->outer = (DLManagedTensorVersioned){{DLPACK_MAJOR, DLPACK_MINOR},
+                                              wrapper,
+                                              DeleteReadOnlyWrapper,
+                                              DLPACK_FLAG_READ_ONLY,
+                                              *Look(incoming)};
+  wrapper->inner = incoming->tensor;
+  wrapper->versioned = incoming->versioned;
+  code = Take(target, &wrapper->outer, true, mode);
+  if (code) free(wrapper);
   return code;
 }
 
 /* The code of the library; an exception is set where it is not 0. */
-static int Adopt(Parcel *parcel, Target *target, CeedCopyMode mode, int writable) {
-  bool says_read_only = HasFlag(parcel, DLPACK_FLAG_READ_ONLY);
-  bool coat = Look(parcel) && !says_read_only && (parcel->versioned ? !writable : writable != 1);
-  int code = coat ? TakeReadOnly(parcel, target, mode)
-                  : Take(target, parcel->tensor, parcel->versioned, mode);
+static int Adopt(Incoming *incoming, Target *target, CeedCopyMode mode, int writable) {
+  bool says_read_only = HasFlag(incoming, DLPACK_FLAG_READ_ONLY);
+  bool marked =
+      Look(incoming) && !says_read_only && (incoming->versioned ? !writable : writable != 1);
+  int code = marked ? TakeReadOnly(incoming, target, mode)
+                    : Take(target, incoming->tensor, incoming->versioned, mode);
 
   if (code) {
     Raise(target->lib, code);
@@ -321,59 +329,54 @@ static int Adopt(Parcel *parcel, Target *target, CeedCopyMode mode, int writable
   }
   target->shared = true;
   target->reason = says_read_only ? shares_read_only
-                   : !coat        ? shares
+                   : !marked      ? shares
                    : !writable    ? shares_frozen
                                   : shares_legacy;
   return 0;
 }
 
-static int RefuseCopy(PyObject *detail) {
-  PyErr_Format(given[COPY_ERROR],
-               "copy=False, but the memory can't be shared: %U; copy=None or copy=True copies it",
-               detail);
+static const char copy_is_false[] =
+    "copy=False, but the memory can't be shared: %V; copy=None or copy=True copies it";
+static const char mode_shares[] = "the memory can't be shared: %V; COPY_VALUES copies the values";
+
+/* The detail is an object, or NULL and a text. */
+static int RaiseCopyError(const char *format, PyObject *detail, const char *text) {
+  PyErr_Format(given[COPY_ERROR], format, detail, text);
   return -1;
 }
 
-static int RefuseCopyText(const char *text) {
-  PyObject *detail = PyUnicode_FromString(text);
-  int code = detail ? RefuseCopy(detail) : -1;
-
-  Py_XDECREF(detail);
-  return code;
-}
-
-static int AdoptOrCopy(Parcel *parcel, Target *target, const Wish *wish) {
-  int code = Adopt(parcel, target, CEED_USE_POINTER, wish->writable);
+static int AdoptOrCopy(Incoming *incoming, Target *target, const Options *options) {
+  int code = Adopt(incoming, target, CEED_USE_POINTER, options->writable);
 
   if (code != CEED_ERROR_INCOMPATIBLE) return code ? -1 : 0;
-  if (!CopyHelps(parcel, target->lib)) return -1;
+  if (!CopyHelps(incoming, target->lib)) return -1;
   PyErr_Clear();
-  target->detail = DescribeLayout(Look(parcel), target->lib);
+  target->detail = DescribeLayout(Look(incoming), target->lib);
   if (!target->detail) return -1;
-  if (wish->copy == 0) return RefuseCopy(target->detail);
-  return Copy(parcel, target, copied_because);
+  if (options->copy == 0) return RaiseCopyError(copy_is_false, target->detail, NULL);
+  return Copy(incoming, target, copied_because);
 }
 
 /* Put a tensor where it goes, sharing what may be shared; on failure an exception is set and the
    tensor is still the producer's. */
-static int Place(Parcel *parcel, Target *target, const Wish *wish) {
-  bool is_copy = HasFlag(parcel, DLPACK_FLAG_IS_COPIED);
-  bool locked = wish->writable == 1 && HasFlag(parcel, DLPACK_FLAG_READ_ONLY);
+static int Place(Incoming *incoming, Target *target, const Options *options) {
+  bool is_copy = HasFlag(incoming, DLPACK_FLAG_IS_COPIED);
+  bool locked = options->writable == 1 && HasFlag(incoming, DLPACK_FLAG_READ_ONLY);
 
-  if (parcel->detail) {
-    Py_INCREF(parcel->detail);
-    target->detail = parcel->detail;
-    return Copy(parcel, target, copied_because);
+  if (incoming->detail) {
+    Py_INCREF(incoming->detail);
+    target->detail = incoming->detail;
+    return Copy(incoming, target, copied_because);
   }
-  if (wish->copy == 0) {
-    if (is_copy) return RefuseCopyText("the source made a copy");
-    if (locked) return RefuseCopyText("it is read-only and writable=True");
+  if (options->copy == 0) {
+    if (is_copy) return RaiseCopyError(copy_is_false, NULL, "the source made a copy");
+    if (locked) return RaiseCopyError(copy_is_false, NULL, "it is read-only and writable=True");
   }
-  if (locked) return Copy(parcel, target, copied_writable);
-  if (wish->copy == 1 && (!is_copy || HasFlag(parcel, DLPACK_FLAG_READ_ONLY))) {
-    return Copy(parcel, target, copied);
+  if (locked) return Copy(incoming, target, copied_writable);
+  if (options->copy == 1 && (!is_copy || HasFlag(incoming, DLPACK_FLAG_READ_ONLY))) {
+    return Copy(incoming, target, copied);
   }
-  if (AdoptOrCopy(parcel, target, wish)) return -1;
+  if (AdoptOrCopy(incoming, target, options)) return -1;
   if (is_copy && target->shared) {
     target->shared = false;
     target->reason = adopts_copy;
@@ -381,28 +384,28 @@ static int Place(Parcel *parcel, Target *target, const Wish *wish) {
   return 0;
 }
 
-static void TellTarget(Exporter *self, Target *target) {
-  Tell(self, target->shared, target->reason);
+static void RecordTarget(Exporter *self, Target *target) {
+  RecordExchange(self, target->shared, target->reason);
   self->detail = target->detail;
 }
 
-static int PlaceNew(Parcel *parcel, const Wish *wish, Target *target) {
-  target->lib = wish->lib ? wish->lib : LibraryOf(parcel);
-  target->ceed = wish->ceed ? wish->ceed : contexts[target->lib - libraries];
-  if (!Place(parcel, target, wish)) return 0;
-  GiveBack(parcel);
+static int PlaceNew(Incoming *incoming, const Options *options, Target *target) {
+  target->lib = options->lib ? options->lib : LibraryOf(incoming);
+  target->ceed = options->ceed ? options->ceed : contexts[target->lib - libraries];
+  if (!Place(incoming, target, options)) return 0;
+  GiveBack(incoming);
   Py_XDECREF(target->detail);
   return -1;
 }
 
 /* The Python object is there before anything is taken: nothing can fail afterwards. */
-static PyObject *Import(PyTypeObject *type, Parcel *parcel, const Wish *wish) {
+static PyObject *Import(PyTypeObject *type, Incoming *incoming, const Options *options) {
   Exporter *self = (Exporter *)Allocate(type);
   Target target = {NULL, NULL, NULL, NULL, NULL, false};
   CeedSize length;
 
   if (!self) return NULL;
-  if (Seize(parcel) || PlaceNew(parcel, wish, &target)) {
+  if (Seize(incoming) || PlaceNew(incoming, options, &target)) {
     Py_DECREF((PyObject *)self);
     return NULL;
   }
@@ -411,22 +414,22 @@ static PyObject *Import(PyTypeObject *type, Parcel *parcel, const Wish *wish) {
   self->lib->VectorGetLength(self->vec, &length);
   self->shape[0] = length;
   self->strides[0] = 1;
-  TellTarget(self, &target);
+  RecordTarget(self, &target);
   return (PyObject *)self;
 }
 
 PyObject *ImportVersioned(PyTypeObject *type, DLManagedTensorVersioned *tensor) {
-  Wish wish = {-1, -1, NULL, NULL, NULL};
-  Parcel parcel = {NULL, tensor, true, NULL};
+  Options options = {-1, -1, NULL, NULL, NULL};
+  Incoming incoming = {NULL, tensor, true, NULL};
 
-  return Import(type, &parcel, &wish);
+  return Import(type, &incoming, &options);
 }
 
 // ------------------------------------------------------------------------------------------------
 // The methods
 // ------------------------------------------------------------------------------------------------
 
-static int ParseCeed(PyObject *value, Wish *wish) {
+static int ParseCeed(PyObject *value, Options *options) {
   PyObject *handle, *scalar;
   int known = PyObject_IsInstance(value, given[CEED_TYPE]);
 
@@ -438,8 +441,8 @@ static int ParseCeed(PyObject *value, Wish *wish) {
   handle = PyObject_GetAttr(value, s_handle);
   scalar = PyObject_GetAttr(value, s_scalar);
   if (handle && scalar) {
-    wish->ceed = (Ceed)PyLong_AsVoidPtr(handle);
-    wish->lib = &libraries[PyUnicode_CompareWithASCIIString(scalar, "float32") == 0];
+    options->ceed = (Ceed)PyLong_AsVoidPtr(handle);
+    options->lib = &libraries[PyUnicode_CompareWithASCIIString(scalar, "float32") == 0];
   }
   Py_XDECREF(handle);
   Py_XDECREF(scalar);
@@ -455,7 +458,7 @@ static int ParseFlag(PyObject *value, const char *name, int *flag) {
   return 0;
 }
 
-static int ParseDevice(PyObject *value, Wish *wish) {
+static int ParseDevice(PyObject *value, Options *options) {
   int same = PyUnicode_Check(value) ? PyUnicode_CompareWithASCIIString(value, "cpu") == 0
                                     : PyObject_RichCompareBool(value, cpu_device, Py_EQ);
 
@@ -465,17 +468,18 @@ static int ParseDevice(PyObject *value, Wish *wish) {
                  "device=%R is not available: it must be None, 'cpu' or (1, 0)", value);
     return -1;
   }
-  wish->device = cpu_device;
+  options->device = cpu_device;
   return 0;
 }
 
-static int ParseWish(PyObject *name, PyObject *value, Wish *wish) {
+static int ParseOption(PyObject *name, PyObject *value, Options *options) {
   bool none = value == Py_None;
 
-  if (SameName(name, s_copy)) return none ? 0 : ParseFlag(value, "copy", &wish->copy);
-  if (SameName(name, s_writable)) return none ? 0 : ParseFlag(value, "writable", &wish->writable);
-  if (SameName(name, s_ceed)) return none ? 0 : ParseCeed(value, wish);
-  if (SameName(name, s_device)) return none ? 0 : ParseDevice(value, wish);
+  if (SameName(name, s_copy)) return none ? 0 : ParseFlag(value, "copy", &options->copy);
+  if (SameName(name, s_writable))
+    return none ? 0 : ParseFlag(value, "writable", &options->writable);
+  if (SameName(name, s_ceed)) return none ? 0 : ParseCeed(value, options);
+  if (SameName(name, s_device)) return none ? 0 : ParseDevice(value, options);
   PyErr_Format(PyExc_TypeError, "from_dlpack() got an unexpected keyword argument '%U'", name);
   return -1;
 }
@@ -496,41 +500,35 @@ const char import_doc[] =
     "Exchange(shared=True, reason=\"shares the source's memory\")\n";
 
 PyObject *ImportMethod(PyObject *type, PyObject *const *args, Py_ssize_t nargs, PyObject *names) {
-  Wish wish = {-1, -1, NULL, NULL, NULL};
+  Options options = {-1, -1, NULL, NULL, NULL};
   Py_ssize_t count = names ? PyTuple_Size(names) : 0;
   PyObject *self = NULL;
-  Parcel parcel;
+  Incoming incoming;
 
   if (nargs != 1) {
     PyErr_Format(PyExc_TypeError, "from_dlpack() takes one positional argument, not %zd", nargs);
     return NULL;
   }
   for (Py_ssize_t i = 0; i < count; i++) {
-    if (ParseWish(PyTuple_GetItem(names, i), args[1 + i], &wish)) return NULL;
+    if (ParseOption(PyTuple_GetItem(names, i), args[1 + i], &options)) return NULL;
   }
-  if (Request(args[0], &wish, wish.lib, &parcel)) return NULL;
-  self = Import((PyTypeObject *)type, &parcel, &wish);
-  ParcelDrop(&parcel);
+  if (Request(args[0], &options, options.lib, &incoming)) return NULL;
+  self = Import((PyTypeObject *)type, &incoming, &options);
+  IncomingDrop(&incoming);
   return self;
 }
 
-static int RefuseToShare(PyObject *detail) {
-  PyErr_Format(given[COPY_ERROR], "the memory can't be shared: %U; COPY_VALUES copies the values",
-               detail);
-  return -1;
-}
-
-static int PlaceInto(Parcel *parcel, Target *target, CeedCopyMode mode) {
+static int PlaceInto(Incoming *incoming, Target *target, CeedCopyMode mode) {
   PyObject *detail;
   int code;
 
-  if (mode == CEED_COPY_VALUES) return Copy(parcel, target, copied);
-  if (parcel->detail) return RefuseToShare(parcel->detail);
-  code = Adopt(parcel, target, mode, -1);
-  if (code != CEED_ERROR_INCOMPATIBLE || !CopyHelps(parcel, target->lib)) return code ? -1 : 0;
+  if (mode == CEED_COPY_VALUES) return Copy(incoming, target, copied);
+  if (incoming->detail) return RaiseCopyError(mode_shares, incoming->detail, NULL);
+  code = Adopt(incoming, target, mode, -1);
+  if (code != CEED_ERROR_INCOMPATIBLE || !CopyHelps(incoming, target->lib)) return code ? -1 : 0;
   PyErr_Clear();
-  detail = DescribeLayout(Look(parcel), target->lib);
-  if (detail) RefuseToShare(detail);
+  detail = DescribeLayout(Look(incoming), target->lib);
+  if (detail) RaiseCopyError(mode_shares, detail, NULL);
   Py_XDECREF(detail);
   return -1;
 }
@@ -538,22 +536,22 @@ static int PlaceInto(Parcel *parcel, Target *target, CeedCopyMode mode) {
 /* _take(source, copy_mode): into this vector, in its precision. */
 PyObject *TakeMethod(PyObject *object, PyObject *args) {
   Exporter *self = (Exporter *)object;
-  Wish wish = {-1, -1, NULL, NULL, NULL};
+  Options options = {-1, -1, NULL, NULL, NULL};
   Target target = {self->lib, NULL, self->vec, NULL, NULL, false};
   PyObject *source;
-  Parcel parcel;
+  Incoming incoming;
   int mode, failed;
 
   if (!PyArg_ParseTuple(args, "Oi", &source, &mode)) return NULL;
-  if (Request(source, &wish, self->lib, &parcel)) return NULL;
-  failed = Seize(&parcel);
+  if (Request(source, &options, self->lib, &incoming)) return NULL;
+  failed = Seize(&incoming);
   if (!failed) {
-    failed = PlaceInto(&parcel, &target, (CeedCopyMode)mode);
-    if (failed) GiveBack(&parcel);
+    failed = PlaceInto(&incoming, &target, (CeedCopyMode)mode);
+    if (failed) GiveBack(&incoming);
   }
-  ParcelDrop(&parcel);
+  IncomingDrop(&incoming);
   if (failed) return NULL;
-  TellTarget(self, &target);
+  RecordTarget(self, &target);
   Py_RETURN_NONE;
 }
 
