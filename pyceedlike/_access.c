@@ -102,14 +102,18 @@ static PyObject *Restore(PyObject *object, PyObject *Py_UNUSED(unused)) {
   Py_RETURN_NONE;
 }
 
+static void Report(const Bracket *self, int code) {
+  if (code) Raise(self->lib, code);
+  ReportException();
+}
+
 static void BracketDealloc(PyObject *object) {
   Bracket *self = (Bracket *)object;
-  PyObject *type, *value, *trace;
+  Exception before = PutAside();
 
-  PyErr_Fetch(&type, &value, &trace);
-  if (Close(self)) PyErr_WriteUnraisable(NULL);
-  self->lib->VectorDestroy(&self->vec);
-  PyErr_Restore(type, value, trace);
+  Report(self, Close(self));
+  Report(self, self->lib->VectorDestroy(&self->vec));
+  Resume(before);
   Release(object);
 }
 
@@ -226,8 +230,10 @@ static void LeaseDealloc(PyObject *object) {
   Lease *self = (Lease *)object;
 
   if (self->state) {
+    Exception before = PutAside();
     if (!self->given) DeleteLease(&self->state->tensor);
     DropState(self->state);
+    Resume(before);
   }
   Release(object);
 }

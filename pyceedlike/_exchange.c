@@ -20,7 +20,7 @@ PyObject *given[GIVEN_COUNT];
 PyTypeObject *exporter_type, *bracket_type, *lease_type;
 
 static PyObject *error_classes[CEED_ERROR_ACCESS - CEED_ERROR_UNSUPPORTED + 1];
-static PyObject *s_stream, *s_max_version, *s_dl_device, *s_copy, *cpu_device;
+static PyObject *s_stream, *s_max_version, *s_dl_device, *s_copy, *s_release, *cpu_device;
 
 static const char shared_memory[] = "shares the vector's memory";
 static const char copied_as_asked[] = "a private copy, as asked";
@@ -31,6 +31,22 @@ static const char copied_for_legacy[] =
 // ------------------------------------------------------------------------------------------------
 // Errors
 // ------------------------------------------------------------------------------------------------
+
+Exception PutAside(void) {
+  Exception before = {NULL, NULL, NULL};
+
+  if (PyErr_Occurred()) PyErr_Fetch(&before.type, &before.value, &before.trace);
+  return before;
+}
+
+void ReportException(void) {
+  if (PyErr_Occurred()) PyErr_WriteUnraisable(s_release);
+}
+
+void Resume(Exception before) {
+  ReportException();
+  if (before.type) PyErr_Restore(before.type, before.value, before.trace);
+}
 
 PyObject *ErrorClass(int code) {
   PyObject *type = NULL;
@@ -67,16 +83,20 @@ PyObject *RaiseExport(const Library *lib, int code) {
 
 const char versioned_name[] = "dltensor_versioned", legacy_name[] = "dltensor";
 
-/* The memory may be a foreign tensor's, whose deleter may be anybody's code: an exception on its
-   way is put aside, and none is left behind. */
-#define CALL_DELETER(capsule, tensor)                            \
-  do {                                                           \
-    PyObject *type_ = NULL, *value_, *trace_;                    \
-    if (PyErr_Occurred()) PyErr_Fetch(&type_, &value_, &trace_); \
-    (tensor)->deleter(tensor);                                   \
-    if (PyErr_Occurred()) PyErr_WriteUnraisable(capsule);        \
-    if (type_) PyErr_Restore(type_, value_, trace_);             \
-  } while (0)
+/* The memory may be a foreign tensor's, whose deleter may be anybody's code. */
+static void DeleteVersioned(DLManagedTensorVersioned *tensor) {
+  Exception before = PutAside();
+
+  tensor->deleter(tensor);
+  Resume(before);
+}
+
+static void DeleteLegacy(DLManagedTensor *tensor) {
+  Exception before = PutAside();
+
+  tensor->deleter(tensor);
+  Resume(before);
+}
 
 static bool IsNamed(PyObject *capsule, const char *known) {
   const char *name = PyCapsule_GetName(capsule);
@@ -85,28 +105,26 @@ static bool IsNamed(PyObject *capsule, const char *known) {
 }
 
 static void DropVersioned(PyObject *capsule) {
-  if (!IsNamed(capsule, versioned_name)) return;
-  DLManagedTensorVersioned *tensor = PyCapsule_GetPointer(capsule, versioned_name);
-  CALL_DELETER(capsule, tensor);
+  if (IsNamed(capsule, versioned_name)) {
+    DeleteVersioned(PyCapsule_GetPointer(capsule, versioned_name));
+  }
 }
 
 static void DropLegacy(PyObject *capsule) {
-  if (!IsNamed(capsule, legacy_name)) return;
-  DLManagedTensor *tensor = PyCapsule_GetPointer(capsule, legacy_name);
-  CALL_DELETER(capsule, tensor);
+  if (IsNamed(capsule, legacy_name)) DeleteLegacy(PyCapsule_GetPointer(capsule, legacy_name));
 }
 
 PyObject *WrapVersioned(DLManagedTensorVersioned *tensor) {
   PyObject *capsule = PyCapsule_New(tensor, versioned_name, DropVersioned);
 
-  if (!capsule) tensor->deleter(tensor);
+  if (!capsule) DeleteVersioned(tensor);
   return capsule;
 }
 
 PyObject *WrapLegacy(DLManagedTensor *tensor) {
   PyObject *capsule = PyCapsule_New(tensor, legacy_name, DropLegacy);
 
-  if (!capsule) tensor->deleter(tensor);
+  if (!capsule) DeleteLegacy(tensor);
   return capsule;
 }
 
@@ -577,6 +595,15 @@ PyObject *Allocate(PyTypeObject *type) {
   return allocate(type, 0);
 }
 
+/* Others see it from here on, before it is filled: collections, and the finalizers of a subclass
+   when what should fill it fails. */
+Exporter *AllocateExporter(PyTypeObject *type) {
+  Exporter *self = (Exporter *)Allocate(type);
+
+  if (self) self->lib = &libraries[FLOAT64];
+  return self;
+}
+
 void Release(PyObject *object) {
   PyTypeObject *type = Py_TYPE(object);
   freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
@@ -596,23 +623,20 @@ static PyObject *ExporterNew(PyTypeObject *type, PyObject *Py_UNUSED(args),
 
 static void ExporterDealloc(PyObject *object) {
   Exporter *self = (Exporter *)object;
-  PyObject *type, *value, *trace;
+  Exception before = PutAside();
+  int code;
 
-  PyErr_Fetch(&type, &value, &trace);
   if (self->pin) self->pin->deleter(self->pin);
-  if (self->vec) {
-    int code = self->lib->VectorDestroy(&self->vec);
-    if (code) Raise(self->lib, code);
-  }
-  if (PyErr_Occurred()) PyErr_WriteUnraisable(NULL);
-  PyErr_Restore(type, value, trace);
+  code = self->lib->VectorDestroy(&self->vec);
+  if (code) Raise(self->lib, code);
+  Resume(before);
   Py_XDECREF(self->detail);
   Release(object);
 }
 
 /* Takes the reference, on failure too. */
 static PyObject *Own(PyTypeObject *type, const Library *lib, CeedVector vec) {
-  Exporter *self = (Exporter *)Allocate(type);
+  Exporter *self = AllocateExporter(type);
   CeedSize length;
 
   if (!self) {
@@ -865,8 +889,9 @@ static int InitNames(void) {
   s_max_version = PyUnicode_InternFromString("max_version");
   s_dl_device = PyUnicode_InternFromString("dl_device");
   s_copy = PyUnicode_InternFromString("copy");
+  s_release = PyUnicode_InternFromString("the release of memory that was exchanged");
   cpu_device = Py_BuildValue("(ii)", DLPACK_CPU, 0);
-  return s_stream && s_max_version && s_dl_device && s_copy && cpu_device ? 0 : -1;
+  return s_stream && s_max_version && s_dl_device && s_copy && s_release && cpu_device ? 0 : -1;
 }
 
 /* The types and what they know of are the process's: one interpreter has them. */

@@ -62,6 +62,8 @@ extern PyTypeObject *exporter_type;
 
 PyObject *Allocate(PyTypeObject *type);
 void Release(PyObject *object);
+/* A vector that is still none, as what a failed import leaves to finalizers; methods refuse it. */
+Exporter *AllocateExporter(PyTypeObject *type);
 
 static inline void RecordExchange(Exporter *self, bool shared, const char *reason) {
   self->shared = shared;
@@ -73,6 +75,16 @@ static inline void RecordExchange(Exporter *self, bool shared, const char *reaso
 static inline bool SameName(PyObject *name, PyObject *known) {
   return name == known || PyUnicode_Compare(name, known) == 0;
 }
+
+/* Code of others is called while an exception may be on its way, and may leave one behind: PutAside
+   before, Resume after. What was left is reported, as nobody can be told. */
+typedef struct {
+  PyObject *type, *value, *trace;
+} Exception;
+
+Exception PutAside(void);
+void Resume(Exception before);
+void ReportException(void);
 
 PyObject *ErrorClass(int code);
 

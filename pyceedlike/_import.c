@@ -153,15 +153,15 @@ static void CallDeleter(void *tensor, bool is_versioned) {
 
 /* Make the producer the owner again; an exception is set and stays. */
 static void GiveBack(Incoming *incoming) {
-  PyObject *type, *value, *trace;
+  Exception before;
 
   if (!incoming->capsule) return;
-  PyErr_Fetch(&type, &value, &trace);
+  before = PutAside();
   if (PyCapsule_SetName(incoming->capsule, incoming->versioned ? versioned_name : legacy_name)) {
     PyErr_Clear();
     CallDeleter(incoming->tensor, incoming->versioned);
   }
-  PyErr_Restore(type, value, trace);
+  Resume(before);
 }
 
 // ------------------------------------------------------------------------------------------------
@@ -265,6 +265,16 @@ static int Take(Target *target, void *tensor, bool versioned, CeedCopyMode mode)
                    : lib->VectorCreateFromDLPack(target->ceed, tensor, mode, &target->vec);
 }
 
+/* Deleters have run where it was taken, and some leave an exception behind. */
+static int Finish(const Target *target, int code) {
+  if (code) {
+    Raise(target->lib, code);
+  } else {
+    ReportException();
+  }
+  return code;
+}
+
 static int Copy(Incoming *incoming, Target *target, const char *reason) {
   int code;
 
@@ -275,10 +285,7 @@ static int Copy(Incoming *incoming, Target *target, const char *reason) {
   } else {
     code = Take(target, incoming->tensor, incoming->versioned, CEED_COPY_VALUES);
   }
-  if (code) {
-    Raise(target->lib, code);
-    return -1;
-  }
+  if (Finish(target, code)) return -1;
   target->shared = false;
   target->reason = reason;
   return 0;
@@ -302,7 +309,10 @@ static int TakeReadOnly(Incoming *incoming, Target *target, CeedCopyMode mode) {
   ReadOnlyWrapper *wrapper = malloc(sizeof(*wrapper));
   int code;
 
-  if (!wrapper) return CEED_ERROR_MAJOR;
+  if (!wrapper) {
+    PyErr_SetString(ErrorClass(CEED_ERROR_MAJOR), "Out of memory: a tensor that says read-only");
+    return CEED_ERROR_MAJOR;
+  }
   wrapper->outer = (DLManagedTensorVersioned){{DLPACK_MAJOR, DLPACK_MINOR},
                                               wrapper,
                                               DeleteReadOnlyWrapper,
@@ -310,7 +320,7 @@ static int TakeReadOnly(Incoming *incoming, Target *target, CeedCopyMode mode) {
                                               *Look(incoming)};
   wrapper->inner = incoming->tensor;
   wrapper->versioned = incoming->versioned;
-  code = Take(target, &wrapper->outer, true, mode);
+  code = Finish(target, Take(target, &wrapper->outer, true, mode));
   if (code) free(wrapper);
   return code;
 }
@@ -321,12 +331,9 @@ static int Adopt(Incoming *incoming, Target *target, CeedCopyMode mode, int writ
   bool marked =
       Look(incoming) && !says_read_only && (incoming->versioned ? !writable : writable != 1);
   int code = marked ? TakeReadOnly(incoming, target, mode)
-                    : Take(target, incoming->tensor, incoming->versioned, mode);
+                    : Finish(target, Take(target, incoming->tensor, incoming->versioned, mode));
 
-  if (code) {
-    Raise(target->lib, code);
-    return code;
-  }
+  if (code) return code;
   target->shared = true;
   target->reason = says_read_only ? shares_read_only
                    : !marked      ? shares
@@ -400,7 +407,7 @@ static int PlaceNew(Incoming *incoming, const Options *options, Target *target) 
 
 /* The Python object is there before anything is taken: nothing can fail afterwards. */
 static PyObject *Import(PyTypeObject *type, Incoming *incoming, const Options *options) {
-  Exporter *self = (Exporter *)Allocate(type);
+  Exporter *self = AllocateExporter(type);
   Target target = {NULL, NULL, NULL, NULL, NULL, false};
   CeedSize length;
 
@@ -542,6 +549,7 @@ PyObject *TakeMethod(PyObject *object, PyObject *args) {
   Incoming incoming;
   int mode, failed;
 
+  if (!self->vec) return Raise(self->lib, self->lib->VectorGetLength(NULL, NULL));
   if (!PyArg_ParseTuple(args, "Oi", &source, &mode)) return NULL;
   if (Request(source, &options, self->lib, &incoming)) return NULL;
   failed = Seize(&incoming);
@@ -570,19 +578,19 @@ typedef struct {
    can release its objects any more. */
 static void DeleteBorrowed(DLManagedTensorVersioned *tensor) {
   Borrowed *borrowed = tensor->manager_ctx;
-  PyObject *type, *value, *trace;
   PyGILState_STATE state;
+  Exception before;
 
   if (!Py_IsInitialized()) return;
   state = PyGILState_Ensure();
-  PyErr_Fetch(&type, &value, &trace);
+  before = PutAside();
   if (borrowed->owner) {
     Py_DECREF(borrowed->owner);
   } else {
     PyBuffer_Release(&borrowed->view);
   }
   free(borrowed);
-  PyErr_Restore(type, value, trace);
+  Resume(before);
   PyGILState_Release(state);
 }
 

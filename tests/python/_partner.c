@@ -61,7 +61,7 @@ enum { MAX_NDIM = 128 };
 static const char *const unused_names[] = {"dltensor", "dltensor_versioned"};
 static const char *const used_names[] = {"used_dltensor", "used_dltensor_versioned"};
 
-static PyTypeObject *fake_type, *sink_type;
+static PyTypeObject *fake_type, *sink_type, *buffer_type;
 
 static unsigned long ThisThread(void) { return (unsigned long)(uintptr_t)pthread_self(); }
 
@@ -80,7 +80,7 @@ typedef struct {
 
 typedef struct {
   Block block, original;  // what the consumer sees, and what it was
-  bool is_versioned;
+  bool is_versioned, raises;
   long calls, calls_with_gil;
   unsigned long thread;
 } Notes;
@@ -90,8 +90,15 @@ typedef struct {
   Notes *notes;
 } Fake;
 
+static void LeaveException(void) {
+  PyGILState_STATE state = PyGILState_Ensure();
+  PyErr_SetString(PyExc_RuntimeError, "left by a deleter");
+  PyGILState_Release(state);
+}
+
 static void TakeNote(void *tensor) {
   Notes *notes = tensor;  // the tensor is its first member
+  if (notes->raises) LeaveException();
   __atomic_store_n(&notes->thread, ThisThread(), __ATOMIC_SEQ_CST);
   if (PyGILState_Check()) __atomic_add_fetch(&notes->calls_with_gil, 1, __ATOMIC_SEQ_CST);
   __atomic_add_fetch(&notes->calls, 1, __ATOMIC_SEQ_CST);
@@ -116,19 +123,22 @@ static int Numbers(PyObject *sequence, int64_t *out) {
 }
 
 /// Fake(data, shape, *, strides=None, dtype=(2, 64, 1), device=(1, 0), byte_offset=0, version=None,
-/// flags=0, ndim=None, shape_pointer=None, deleter=True): version None is the legacy kind; shape
-/// None is a NULL pointer; ndim and shape_pointer lie about the shape.
+/// flags=0, ndim=None, shape_pointer=None, deleter=True, raises=False): version None is the legacy
+/// kind; shape None is a NULL pointer; ndim and shape_pointer lie about the shape; a deleter that
+/// raises leaves an exception behind.
 static PyObject *FakeNew(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-  static char *names[] = {"data",    "shape", "strides", "dtype",         "device",  "byte_offset",
-                          "version", "flags", "ndim",    "shape_pointer", "deleter", NULL};
+  static char *names[] = {"data",        "shape",   "strides", "dtype", "device",
+                          "byte_offset", "version", "flags",   "ndim",  "shape_pointer",
+                          "deleter",     "raises",  NULL};
   unsigned long long data, byte_offset = 0, flags = 0;
   PyObject *shape = Py_None, *strides = Py_None, *version = Py_None, *ndim = Py_None;
   PyObject *shape_pointer = Py_None;
   int code = 2, bits = 64, lanes = 1, device_type = 1, device_id = 0, deleter = 1, axes = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "KO|$O(iii)(ii)KOKOOp", names, &data, &shape,
+  int raises = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "KO|$O(iii)(ii)KOKOOpp", names, &data, &shape,
                                    &strides, &code, &bits, &lanes, &device_type, &device_id,
-                                   &byte_offset, &version, &flags, &ndim, &shape_pointer,
-                                   &deleter)) {
+                                   &byte_offset, &version, &flags, &ndim, &shape_pointer, &deleter,
+                                   &raises)) {
     return NULL;
   }
   Notes *notes = calloc(1, sizeof *notes);
@@ -136,6 +146,7 @@ static PyObject *FakeNew(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   if (!notes || !self) return PyErr_NoMemory();
   self->notes = notes;
   notes->is_versioned = version != Py_None;
+  notes->raises = raises;
   Block *block = &notes->block;
   Tensor *tensor = notes->is_versioned ? &block->as.versioned.tensor : &block->as.legacy.tensor;
   if (notes->is_versioned) {
@@ -445,6 +456,76 @@ static PyType_Slot sink_slots[] = {{Py_tp_new, SinkNew},
 static PyType_Spec sink_spec = {"_partner.Sink", sizeof(Sink), 0, Py_TPFLAGS_DEFAULT, sink_slots};
 
 // ------------------------------------------------------------------------------------------------
+// Buffer: an exporter of the buffer protocol that says what it is told, whoever asks for what
+// ------------------------------------------------------------------------------------------------
+
+typedef struct {
+  PyObject_HEAD
+  Py_buffer view;
+  Py_ssize_t shape[MAX_NDIM], strides[MAX_NDIM], suboffsets[MAX_NDIM];
+  long held;
+} Buffer;
+
+static int Axes(PyObject *sequence, Py_ssize_t *numbers, Py_ssize_t **out) {
+  *out = sequence == Py_None ? NULL : numbers;
+  return sequence == Py_None || Numbers(sequence, (int64_t *)numbers) >= 0 ? 0 : -1;
+}
+
+/// Buffer(address, len, shape, strides, *, suboffsets=None, ndim=1, format="d"): None is NULL.
+static PyObject *BufferNew(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+  static char *names[] = {"address",    "len",  "shape",  "strides",
+                          "suboffsets", "ndim", "format", NULL};
+  PyObject *shape, *strides, *suboffsets = Py_None;
+  unsigned long long address;
+  const char *format = "d";
+  Buffer *self = (Buffer *)type->tp_alloc(type, 0);
+  if (!self) return NULL;
+  Py_buffer *view = &self->view;
+  view->ndim = 1;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "KnOO|$Ois", names, &address, &view->len, &shape,
+                                   &strides, &suboffsets, &view->ndim, &format) ||
+      Axes(shape, self->shape, &view->shape) || Axes(strides, self->strides, &view->strides) ||
+      Axes(suboffsets, self->suboffsets, &view->suboffsets)) {
+    Py_DECREF(self);
+    return NULL;
+  }
+  view->buf = (void *)(uintptr_t)address;
+  view->format = strdup(format);
+  view->itemsize = *format == 'f' ? sizeof(float) : sizeof(double);
+  return (PyObject *)self;
+}
+
+static int BufferGet(PyObject *object, Py_buffer *view, int flags) {
+  Buffer *self = (Buffer *)object;
+  (void)flags;
+  *view = self->view;
+  view->obj = Py_NewRef(object);
+  self->held++;
+  return 0;
+}
+
+static void BufferRelease(PyObject *object, Py_buffer *view) {
+  (void)view;
+  ((Buffer *)object)->held--;
+}
+
+static PyObject *BufferHeld(PyObject *self, void *unused) {
+  (void)unused;
+  return PyLong_FromLong(((Buffer *)self)->held);
+}
+
+static PyGetSetDef buffer_getset[] = {{"held", BufferHeld, NULL, "how many views live", NULL},
+                                      {NULL, NULL, NULL, NULL, NULL}};
+static PyType_Slot buffer_slots[] = {{Py_tp_new, BufferNew},
+                                     {Py_tp_dealloc, FakeDealloc},
+                                     {Py_tp_getset, buffer_getset},
+                                     {Py_bf_getbuffer, BufferGet},
+                                     {Py_bf_releasebuffer, BufferRelease},
+                                     {0, NULL}};
+static PyType_Spec buffer_spec = {"_partner.Buffer", sizeof(Buffer), 0, Py_TPFLAGS_DEFAULT,
+                                  buffer_slots};
+
+// ------------------------------------------------------------------------------------------------
 // The exchange API of a type, called as a consumer calls it
 // ------------------------------------------------------------------------------------------------
 
@@ -645,8 +726,9 @@ PyMODINIT_FUNC PyInit__partner(void) {
   PyObject *module = PyModule_Create(&definition);
   fake_type = (PyTypeObject *)PyType_FromSpec(&fake_spec);
   sink_type = (PyTypeObject *)PyType_FromSpec(&sink_spec);
-  if (!module || !fake_type || !sink_type || PyModule_AddType(module, fake_type) ||
-      PyModule_AddType(module, sink_type)) {
+  buffer_type = (PyTypeObject *)PyType_FromSpec(&buffer_spec);
+  if (!module || !fake_type || !sink_type || !buffer_type || PyModule_AddType(module, fake_type) ||
+      PyModule_AddType(module, sink_type) || PyModule_AddType(module, buffer_type)) {
     return NULL;
   }
   return module;
