@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "_exchange.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define POINTER(name) Ceedlike##name##_f64,
@@ -374,6 +376,18 @@ static int ParseMode(const char *name, CeedExportMode *mode) {
   return -1;
 }
 
+static int ParseMemType(PyObject *value, CeedMemType *mem_type) {
+  long number;
+
+  if (ParseLong(value, "mem_type must be None, MEM_HOST or MEM_DEVICE", &number)) return -1;
+  if (number < INT_MIN || number > INT_MAX) {
+    PyErr_Format(ErrorClass(CEED_ERROR_INCOMPATIBLE), "%R is no memory type", value);
+    return -1;
+  }
+  *mem_type = (CeedMemType)number;
+  return 0;
+}
+
 static int ParseShape(PyObject *value, int64_t shape[DLPACK_MAX_NDIM], CeedInt *ndim) {
   PyObject *axes = PyIndex_Check(value) ? PyTuple_Pack(1, value) : PySequence_Tuple(value);
   Py_ssize_t count = axes ? PyTuple_Size(axes) : 0;
@@ -425,8 +439,8 @@ static PyObject *ToDLPackMethod(PyObject *object, PyObject *args, PyObject *keyw
                                    &mode, &copy, &version)) {
     return NULL;
   }
-  if (mem_type != Py_None) request.mem_type = (CeedMemType)PyLong_AsLong(mem_type);
-  if (PyErr_Occurred() || ParseMode(mode, &request.mode) || ParseCopy(copy, &request) ||
+  if ((mem_type != Py_None && ParseMemType(mem_type, &request.mem_type)) ||
+      ParseMode(mode, &request.mode) || ParseCopy(copy, &request) ||
       ParseVersion(version, &request) || CheckMode(&request)) {
     return NULL;
   }
@@ -674,13 +688,27 @@ static PyObject *Create(PyObject *Py_UNUSED(module), PyObject *args) {
   return Own((PyTypeObject *)given[VECTOR_TYPE], &libraries[single], vec);
 }
 
-/* Whether there is memory at all where a magic word is looked for. */
-static bool IsMapped(uintptr_t address) {
-  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-  unsigned char resident;
+int ParseAddress(PyObject *object, uintptr_t *address) {
+  PyObject *number = PyNumber_Index(object);
 
-  return address % sizeof(uint64_t) == 0 &&
-         mincore((void *)(address & ~(page - 1)), 1, &resident) == 0;
+  if (!number) return -1;
+  *address = (uintptr_t)PyLong_AsUnsignedLongLong(number);
+  Py_DECREF(number);
+  if (!PyErr_Occurred()) return 0;
+  PyErr_Format(ErrorClass(CEED_ERROR_INCOMPATIBLE), "%R is no address: it is not in 0..2**64-1",
+               object);
+  return -1;
+}
+
+/* Whether a magic word may be looked for here. The kernel reads it, as it knows what is mapped and
+   for whom; where it must not, there is no better way than to look. */
+static bool IsReadable(uintptr_t address) {
+  uint64_t word;
+  struct iovec here = {&word, sizeof(word)}, there = {(void *)address, sizeof(word)};
+
+  if (address % sizeof(word)) return false;
+  return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == sizeof(word) || errno == EPERM ||
+         errno == ENOSYS;
 }
 
 PyDoc_STRVAR(
@@ -694,13 +722,10 @@ PyDoc_STRVAR(
     "3\n");
 
 static PyObject *FromHandleMethod(PyObject *type, PyObject *object) {
-  PyObject *number = PyNumber_Index(object);
   uintptr_t address;
 
-  if (!number) return NULL;
-  address = (uintptr_t)PyLong_AsUnsignedLongLong(number);
-  Py_DECREF(number);
-  if (PyErr_Occurred() || (address && !IsMapped(address))) {
+  if (ParseAddress(object, &address)) return NULL;
+  if (address && !IsReadable(address)) {
     PyErr_Format(ErrorClass(CEED_ERROR_INCOMPATIBLE),
                  "%R is no address of an object of this library: no object can be there", object);
     return NULL;
@@ -784,16 +809,35 @@ static PyType_Spec exporter_spec = {"pyceedlike._exchange.Exporter", sizeof(Expo
 // The module
 // ------------------------------------------------------------------------------------------------
 
+/* The old one may run code when it goes, which must find the new one. */
+static void Replace(PyObject **place, PyObject *object) {
+  PyObject *old = *place;
+
+  Py_INCREF(object);
+  *place = object;
+  Py_XDECREF(old);
+}
+
+static int CheckVector(PyTypeObject *type) {
+  if (PyType_IsSubtype(type, exporter_type)) return 0;
+  PyErr_Format(PyExc_TypeError, "%R is no subclass of %R", (PyObject *)type,
+               (PyObject *)exporter_type);
+  return -1;
+}
+
+static int CheckError(PyObject *type) {
+  if (PyExceptionClass_Check(type)) return 0;
+  PyErr_Format(PyExc_TypeError, "%R is no class of exceptions", type);
+  return -1;
+}
+
 static int SetupErrors(PyObject *classes) {
   for (int code = CEED_ERROR_UNSUPPORTED; code <= CEED_ERROR_ACCESS; code++) {
-    PyObject *number = PyLong_FromLong(code),
-             **place = &error_classes[code - CEED_ERROR_UNSUPPORTED];
-    if (!number) return -1;
-    Py_CLEAR(*place);
-    *place = PyDict_GetItemWithError(classes, number);
-    Py_XINCREF(*place);
-    Py_DECREF(number);
-    if (PyErr_Occurred()) return -1;
+    PyObject *number = PyLong_FromLong(code);
+    PyObject *type = number ? PyDict_GetItemWithError(classes, number) : NULL;
+    Py_XDECREF(number);
+    if (PyErr_Occurred() || (type && CheckError(type))) return -1;
+    if (type) Replace(&error_classes[code - CEED_ERROR_UNSUPPORTED], type);
   }
   return 0;
 }
@@ -805,17 +849,14 @@ PyDoc_STRVAR(setup_doc,
 static PyObject *Setup(PyObject *Py_UNUSED(module), PyObject *args) {
   PyObject *classes, *objects[GIVEN_COUNT];
 
-  if (!PyArg_ParseTuple(args, "O!OOOOOO:setup", &PyDict_Type, &classes, &objects[EXCHANGE_TYPE],
-                        &objects[VECTOR_TYPE], &objects[CEED_TYPE], &objects[FALLBACK],
-                        &objects[COPY_ERROR], &objects[EXPORT_ERROR]) ||
-      SetupErrors(classes)) {
+  if (!PyArg_ParseTuple(args, "O!OO!O!OOO:setup", &PyDict_Type, &classes, &objects[EXCHANGE_TYPE],
+                        &PyType_Type, &objects[VECTOR_TYPE], &PyType_Type, &objects[CEED_TYPE],
+                        &objects[FALLBACK], &objects[COPY_ERROR], &objects[EXPORT_ERROR]) ||
+      CheckVector((PyTypeObject *)objects[VECTOR_TYPE]) || CheckError(objects[COPY_ERROR]) ||
+      CheckError(objects[EXPORT_ERROR]) || SetupErrors(classes)) {
     return NULL;
   }
-  for (int i = 0; i < GIVEN_COUNT; i++) {
-    Py_XDECREF(given[i]);
-    Py_INCREF(objects[i]);
-    given[i] = objects[i];
-  }
+  for (int i = 0; i < GIVEN_COUNT; i++) Replace(&given[i], objects[i]);
   Py_RETURN_NONE;
 }
 

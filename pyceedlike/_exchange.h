@@ -86,6 +86,9 @@ Exception PutAside(void);
 void Resume(Exception before);
 void ReportException(void);
 
+/* Set the address that an integer is. */
+int ParseAddress(PyObject *object, uintptr_t *address);
+
 PyObject *ErrorClass(int code);
 
 /* Set the exception of an error code, with the text of the library; return NULL. Inside the

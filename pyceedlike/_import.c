@@ -570,8 +570,8 @@ PyObject *TakeMethod(PyObject *object, PyObject *args) {
 typedef struct {
   DLManagedTensorVersioned tensor;
   PyObject *owner; /* NULL: the view holds it */
-  Py_buffer view;
-  int64_t dims[]; /* shape, strides */
+  Py_buffer view;  /* never copied, as its pointers may go into itself */
+  int64_t shape[DLPACK_MAX_NDIM], strides[DLPACK_MAX_NDIM];
 } Borrowed;
 
 /* Comes from any thread, with the GIL or without. When the interpreter is gone, or going, nobody
@@ -594,14 +594,25 @@ static void DeleteBorrowed(DLManagedTensorVersioned *tensor) {
   PyGILState_Release(state);
 }
 
-static Borrowed *BorrowedCreate(void *data, Py_ssize_t item_size, Py_ssize_t ndim, bool read_only) {
-  Borrowed *borrowed = malloc(sizeof(*borrowed) + 2 * (size_t)ndim * sizeof(int64_t));
+static Borrowed *BorrowedCreate(void) {
+  Borrowed *borrowed = malloc(sizeof(*borrowed));
 
   if (!borrowed) {
     PyErr_NoMemory();
     return NULL;
   }
   borrowed->owner = NULL;
+  return borrowed;
+}
+
+static int SetMemory(Borrowed *borrowed, void *data, Py_ssize_t item_size, Py_ssize_t ndim,
+                     bool read_only) {
+  if (ndim < 0 || ndim > DLPACK_MAX_NDIM) {
+    PyErr_Format(ErrorClass(CEED_ERROR_INCOMPATIBLE),
+                 "the source has %zd axes: copy it to one of at most %d first", ndim,
+                 DLPACK_MAX_NDIM);
+    return -1;
+  }
   borrowed->tensor = (DLManagedTensorVersioned){{DLPACK_MAJOR, DLPACK_MINOR},
                                                 borrowed,
                                                 DeleteBorrowed,
@@ -610,15 +621,14 @@ static Borrowed *BorrowedCreate(void *data, Py_ssize_t item_size, Py_ssize_t ndi
                                                  {DLPACK_CPU, 0},
                                                  (int32_t)ndim,
                                                  {DLPACK_FLOAT, (uint8_t)(8 * item_size), 1},
-                                                 borrowed->dims,
-                                                 borrowed->dims + ndim,
+                                                 borrowed->shape,
+                                                 borrowed->strides,
                                                  0}};
-  return borrowed;
+  return 0;
 }
 
 /* Strides come in bytes; the one of an axis that is never stepped along means nothing. */
 static int SetAxis(Borrowed *borrowed, int32_t axis, Py_ssize_t length, Py_ssize_t stride) {
-  int32_t ndim = borrowed->tensor.dl_tensor.ndim;
   Py_ssize_t item_size = borrowed->tensor.dl_tensor.dtype.bits / 8;
 
   if (length > 1 && stride % item_size) {
@@ -628,8 +638,8 @@ static int SetAxis(Borrowed *borrowed, int32_t axis, Py_ssize_t length, Py_ssize
                  stride, item_size);
     return -1;
   }
-  borrowed->dims[axis] = length;
-  borrowed->dims[ndim + axis] = stride / item_size;
+  borrowed->shape[axis] = length;
+  borrowed->strides[axis] = stride / item_size;
   return 0;
 }
 
@@ -651,33 +661,59 @@ static Py_ssize_t ItemSize(const Py_buffer *view, PyObject *object) {
   return 0;
 }
 
-static Borrowed *BorrowedFromView(const Py_buffer *view, PyObject *object) {
-  Py_ssize_t item_size = ItemSize(view, object);
-  Borrowed *borrowed;
+static int RefuseBuffer(PyObject *object, const char *fault) {
+  PyErr_Format(ErrorClass(CEED_ERROR_INCOMPATIBLE), "the buffer of %R %s",
+               (PyObject *)Py_TYPE(object), fault);
+  return -1;
+}
 
-  if (!item_size) return NULL;
-  borrowed = BorrowedCreate(view->buf, item_size, view->ndim, view->readonly);
-  for (int32_t i = 0; borrowed && i < view->ndim; i++) {
-    if (SetAxis(borrowed, i, view->shape[i], view->strides[i])) {
-      free(borrowed);
-      return NULL;
+/* One axis needs no shape: it has what is there. */
+static Py_ssize_t AxisLength(const Py_buffer *view, int axis) {
+  return view->shape ? view->shape[axis] : view->len / view->itemsize;
+}
+
+/* Axes of compact memory may come without strides, though these were asked for. */
+static int SetViewAxes(Borrowed *borrowed, PyObject *object) {
+  const Py_buffer *view = &borrowed->view;
+  Py_ssize_t step = view->itemsize;
+
+  for (int i = view->ndim - 1; i >= 0; i--) {
+    Py_ssize_t length = AxisLength(view, i);
+    if (length < 0) return RefuseBuffer(object, "has a negative length");
+    if (SetAxis(borrowed, i, length, view->strides ? view->strides[i] : step)) return -1;
+    if (view->suboffsets && view->suboffsets[i] >= 0) {
+      return RefuseBuffer(object, "is made of pointers to its rows: copy it first");
     }
+    if (__builtin_mul_overflow(step, length, &step)) return RefuseBuffer(object, "overflows");
   }
-  if (borrowed) borrowed->view = *view;
-  return borrowed;
+  return step == view->len ? 0 : RefuseBuffer(object, "has another length than its shape says");
+}
+
+static int BorrowedFromView(Borrowed *borrowed, PyObject *object) {
+  const Py_buffer *view = &borrowed->view;
+
+  if (!ItemSize(view, object) ||
+      SetMemory(borrowed, view->buf, view->itemsize, view->ndim, view->readonly)) {
+    return -1;
+  }
+  if (view->ndim > 1 && !view->shape) return RefuseBuffer(object, "has axes without lengths");
+  return SetViewAxes(borrowed, object);
 }
 
 const char borrow_buffer_doc[] =
     "Return a capsule over the memory of an object with the buffer protocol.";
 
 PyObject *BorrowBuffer(PyObject *Py_UNUSED(module), PyObject *object) {
-  Borrowed *borrowed;
-  Py_buffer view;
+  Borrowed *borrowed = BorrowedCreate();
 
-  if (PyObject_GetBuffer(object, &view, PyBUF_RECORDS_RO)) return NULL;
-  borrowed = BorrowedFromView(&view, object);
-  if (!borrowed) {
-    PyBuffer_Release(&view);
+  if (!borrowed) return NULL;
+  if (PyObject_GetBuffer(object, &borrowed->view, PyBUF_RECORDS_RO)) {
+    free(borrowed);
+    return NULL;
+  }
+  if (BorrowedFromView(borrowed, object)) {
+    PyBuffer_Release(&borrowed->view);
+    free(borrowed);
     return NULL;
   }
   return WrapVersioned(&borrowed->tensor);
@@ -711,19 +747,25 @@ const char borrow_address_doc[] =
     "item_size, shape, strides in bytes or None).";
 
 PyObject *BorrowAddress(PyObject *Py_UNUSED(module), PyObject *args) {
-  PyObject *owner, *shape, *strides;
-  unsigned long long address;
+  PyObject *owner, *number, *shape, *strides;
   Py_ssize_t item_size;
+  uintptr_t address;
   Borrowed *borrowed;
   int read_only;
 
-  if (!PyArg_ParseTuple(args, "OKpnO!O", &owner, &address, &read_only, &item_size, &PyTuple_Type,
-                        &shape, &strides)) {
+  if (!PyArg_ParseTuple(args, "OOpnO!O", &owner, &number, &read_only, &item_size, &PyTuple_Type,
+                        &shape, &strides) ||
+      ParseAddress(number, &address)) {
     return NULL;
   }
-  borrowed = BorrowedCreate((void *)(uintptr_t)address, item_size, PyTuple_Size(shape), read_only);
+  if (item_size != sizeof(double) && item_size != sizeof(float)) {
+    PyErr_Format(PyExc_ValueError, "entries have 8 or 4 bytes, not %zd", item_size);
+    return NULL;
+  }
+  borrowed = BorrowedCreate();
   if (!borrowed) return NULL;
-  if (SetAxes(borrowed, shape, strides)) {
+  if (SetMemory(borrowed, (void *)address, item_size, PyTuple_Size(shape), read_only) ||
+      SetAxes(borrowed, shape, strides)) {
     free(borrowed);
     return NULL;
   }

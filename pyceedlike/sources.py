@@ -13,8 +13,10 @@ def capsule_of(x: Any, scalar: str | None, may_copy: bool) -> tuple[Any, str | N
     Tries the buffer protocol, then __array_interface__, then lists and numbers, which take the
     precision `scalar`. Raises TypeError, which names the type, for anything else.
     """
-    if _has_buffer(x):
+    try:
         return _exchange.borrow_buffer(x), None
+    except TypeError:
+        pass  # it has no buffer
     interface = getattr(x, "__array_interface__", None)
     if interface is not None:
         return _borrow(x, interface), None
@@ -27,14 +29,6 @@ def capsule_of(x: Any, scalar: str | None, may_copy: bool) -> tuple[Any, str | N
     if not may_copy:
         raise CeedCopyError(f"copy=False, but {why}; copy=None or copy=True copies its values")
     return _values(x, scalar or "float64"), why
-
-
-def _has_buffer(x: Any) -> bool:
-    try:
-        memoryview(x).release()
-    except TypeError:
-        return False
-    return True
 
 
 def _borrow(x: Any, interface: Any) -> Any:

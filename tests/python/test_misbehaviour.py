@@ -6,10 +6,17 @@ import sys
 
 import numpy as np
 import pytest
-from helpers import fake_over, producer_of, run_well, values_of, vector_of
+from helpers import Interface, address_of, fake_over, producer_of, run_well, values_of, vector_of
 
 import pyceedlike
-from pyceedlike import COPY_VALUES, USE_POINTER, Vector, from_dlpack
+from pyceedlike import (
+    COPY_VALUES,
+    USE_POINTER,
+    CeedIncompatibleError,
+    Vector,
+    _exchange,
+    from_dlpack,
+)
 
 
 @pytest.fixture
@@ -148,3 +155,109 @@ def test_a_bracket_that_c_code_has_closed_is_reported_when_it_goes(ceed, unraise
     gc.collect()
     assert [type(error) for error in unraised] == [pyceedlike.CeedAccessError]
     vector.set_value(1)
+
+
+# --- Buffers that are not what was asked for -------------------------------------------------
+
+
+def test_a_buffer_without_strides_is_compact(partner):
+    array = np.arange(6.0).reshape(2, 3)
+    source = partner.Buffer(array.ctypes.data, 48, (2, 3), None, ndim=2)
+    vector = from_dlpack(source)
+    assert address_of(vector) == array.ctypes.data
+    assert values_of(vector).tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_buffer_of_one_axis_needs_no_shape(partner, scalar):
+    array = np.arange(6, dtype=scalar)
+    source = partner.Buffer(array.ctypes.data, array.nbytes, None, None, format=array.dtype.char)
+    assert values_of(from_dlpack(source)).tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "more", "fault"),
+    [
+        (None, None, {"ndim": 2}, "without lengths"),
+        ((6,), (8,), {"suboffsets": (0,)}, "pointers"),
+        ((7,), (8,), {}, "another length"),
+        ((5,), (8,), {}, "another length"),
+        ((-6,), (8,), {}, "negative"),
+        ((2**61, 8), (8, 8), {"ndim": 2}, "overflows"),
+        ((6,), (8,), {"ndim": -1}, "axes"),
+        ((6,), (8,), {"ndim": 65}, "axes"),
+        ((6,), (8,), {"ndim": 10**9}, "axes"),
+        ((6,), (12,), {}, "multiple"),
+        ((6,), (8,), {"format": "d\xff"}, "format"),
+    ],
+)
+def test_a_malformed_buffer_is_refused_and_released(partner, shape, strides, more, fault):
+    array = np.arange(6.0)
+    source = partner.Buffer(array.ctypes.data, array.nbytes, shape, strides, **more)
+    with pytest.raises(CeedIncompatibleError, match=fault):
+        from_dlpack(source)
+    assert source.held == 0
+
+
+def test_a_buffer_is_held_as_long_as_the_vector(partner):
+    array = np.arange(6.0)
+    source = partner.Buffer(array.ctypes.data, array.nbytes, (6,), (8,))
+    vector = from_dlpack(source)
+    assert source.held == 1
+    del vector
+    assert source.held == 0
+
+
+# --- Addresses, and arguments of the extension -----------------------------------------------
+
+
+def test_from_handle_of_memory_that_nobody_may_read(partner):
+    with pytest.raises(CeedIncompatibleError, match="no object can be there"):
+        Vector.from_handle(partner.forbidden_page())
+
+
+@pytest.mark.parametrize("address", [-8, 2**64, 2**64 + 8])
+def test_an_interface_at_no_address_is_refused(address):
+    with pytest.raises(CeedIncompatibleError, match="no address"):
+        from_dlpack(Interface(np.zeros(4), data=(address, False)))
+
+
+@pytest.mark.parametrize("address", [8.0, "8", None])
+def test_an_interface_at_what_is_no_integer_is_a_type_error(address):
+    with pytest.raises(TypeError):
+        from_dlpack(Interface(np.zeros(4), data=(address, False)))
+
+
+@pytest.mark.parametrize("item_size", [0, -8, 1, 16, 2**40])
+def test_an_entry_of_another_size_is_refused(item_size):
+    with pytest.raises(ValueError, match="8 or 4 bytes"):
+        _exchange.borrow_address(None, 0, False, item_size, (), None)
+
+
+def test_more_axes_than_a_tensor_has_are_refused():
+    array = np.zeros(1)
+    with pytest.raises(CeedIncompatibleError, match="65 axes"):
+        from_dlpack(Interface(array, shape=(1,) * 65))
+
+
+@pytest.mark.parametrize("junk", [7, None, "x", int])
+@pytest.mark.parametrize("place", [0, 2, 5, 6], ids=["codes", "Vector", "copy", "export"])
+def test_setup_refuses_junk(place, junk):
+    objects = [
+        *({}, pyceedlike.Exchange, Vector, pyceedlike.Ceed, None),
+        *(pyceedlike.CeedCopyError, pyceedlike.CeedExportError),
+    ]
+    objects[place] = junk if place else {1: junk}
+    with pytest.raises(TypeError):
+        _exchange.setup(*objects)
+
+
+@pytest.mark.parametrize("mem_type", [7, -1, 2**31, 2**32, -(2**70)])
+def test_to_dlpack_of_an_unknown_memory_type_is_refused(v4, mem_type):
+    with pytest.raises(CeedIncompatibleError, match=f"{mem_type} is no memory type"):
+        v4.to_dlpack(mem_type)
+
+
+@pytest.mark.parametrize("mem_type", ["host", 0.0, True])
+def test_to_dlpack_of_what_is_no_memory_type_is_a_type_error(v4, mem_type):
+    with pytest.raises(TypeError):
+        v4.to_dlpack(mem_type)
