@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <Python.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "_exchange.h"
 
@@ -61,13 +62,8 @@ static int Close(Bracket *self) {
   if (!self->is_open) return 0;
   code = PinViews(self);
   if (code) return code;
-  code = RestoreArray(self);
-  if (code) {
-    DropPin(self);
-    return code;
-  }
-  self->is_open = false;
-  return 0;
+  self->is_open = false; /* where this fails C code has restored it: then, too, it is over */
+  return RestoreArray(self);
 }
 
 /* _open(kind, mem_type): a bracket whose array is out. */
@@ -265,24 +261,34 @@ static PyLockStatus Acquire(PyThread_type_lock lock, long long microseconds) {
   return status;
 }
 
-/* wait(seconds): whether it has ended by then. In slices, so that a signal is answered in between
-   without the deadline moving far. */
+static double Now(void) {
+  struct timespec now;
+
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static double Clamp(double value, double limit) {
+  return value < 0 ? 0 : value < limit ? value : limit;
+}
+
+/* wait(seconds): whether it has ended by then. In slices, so that a signal is answered soon. */
 static PyObject *LeaseWait(PyObject *object, PyObject *args) {
   static const double slice = 0.05;
   PyThread_type_lock ended = ((Lease *)object)->state->ended;
-  double left;
+  double seconds, deadline, left;
 
-  if (!PyArg_ParseTuple(args, "d", &left)) return NULL;
-  for (;; left -= slice) {
-    double now = left < slice ? (left > 0 ? left : 0) : slice;
-    PyLockStatus status = Acquire(ended, (long long)(now * 1e6));
-    if (status == PY_LOCK_ACQUIRED) {
+  if (!PyArg_ParseTuple(args, "d", &seconds)) return NULL;
+  deadline = Now() + seconds;
+  do {
+    left = deadline - Now();
+    if (Acquire(ended, (long long)(1e6 * Clamp(left, slice))) == PY_LOCK_ACQUIRED) {
       PyThread_release_lock(ended);
       Py_RETURN_TRUE;
     }
     if (PyErr_CheckSignals()) return NULL;
-    if (left <= slice) Py_RETURN_FALSE;
-  }
+  } while (left > 0);
+  Py_RETURN_FALSE;
 }
 
 static PyObject *LeaseAddress(PyObject *object, void *Py_UNUSED(unused)) {

@@ -502,7 +502,9 @@ static void ReleaseBuffer(PyObject *Py_UNUSED(object), Py_buffer *view) {
   tensor->deleter(tensor);
 }
 
-/* Whoever reads this keeps an address and releases nothing: the memory is pinned for life. */
+/* Whoever reads this keeps an address and releases nothing: the memory is pinned for life. No
+   AttributeError, or numpy.asarray() would take the vector for a scalar where its memory is in use.
+ */
 static PyObject *GetArrayInterface(PyObject *object, void *Py_UNUSED(unused)) {
   Exporter *self = (Exporter *)object;
   const Library *lib = self->lib;
@@ -515,6 +517,10 @@ static PyObject *GetArrayInterface(PyObject *object, void *Py_UNUSED(unused)) {
     code = lib->VectorExport(self->vec, CEED_MEM_HOST, CEED_EXPORT_PIN, 1, self->shape, NULL,
                              &self->pin);
   }
+  if (code) {
+    tensor->deleter(tensor);
+    return RaiseExport(lib, code);
+  }
   read_only = tensor->flags & DLPACK_FLAG_READ_ONLY ? Py_True : Py_False;
   interface = Py_BuildValue(
       "{s:i,s:s,s:(n),s:(NO),s:O}", "version", 3, "typestr", lib->typestr, "shape",
@@ -522,9 +528,7 @@ static PyObject *GetArrayInterface(PyObject *object, void *Py_UNUSED(unused)) {
       PyLong_FromVoidPtr(tensor->dl_tensor.data ? tensor->dl_tensor.data : (void *)self), read_only,
       "strides", Py_None);
   tensor->deleter(tensor);
-  if (!code) return interface;
-  Py_XDECREF(interface);
-  return RaiseExport(lib, code);
+  return interface;
 }
 
 // ------------------------------------------------------------------------------------------------
@@ -775,6 +779,7 @@ static PyMethodDef exporter_methods[] = {
      METH_FASTCALL | METH_KEYWORDS | METH_CLASS, import_doc},
     {"from_handle", FromHandleMethod, METH_O | METH_CLASS, from_handle_doc},
     {"_take", TakeMethod, METH_VARARGS, NULL},
+    {"_let_go", LetGoMethod, METH_VARARGS, NULL},
     {"_open", OpenMethod, METH_VARARGS, NULL},
     {"_lease", LeaseMethod, METH_NOARGS, NULL},
     {"_view", ViewMethod, METH_VARARGS, NULL},
@@ -912,11 +917,11 @@ static int InitType(PyTypeObject **type, PyType_Spec *spec) {
   return *type ? 0 : -1;
 }
 
+/* Once more after each import: the last one may have failed halfway. */
 static int InitExporter(void) {
   PyObject *capsule;
   int code;
 
-  if (exporter_type) return 0;
   if (InitType(&exporter_type, &exporter_spec)) return -1;
   capsule = PyCapsule_New(&exchange_api, "dlpack_exchange_api", NULL);
   if (!capsule) return -1;
@@ -926,13 +931,14 @@ static int InitExporter(void) {
 }
 
 static int InitNames(void) {
-  s_stream = PyUnicode_InternFromString("stream");
-  s_max_version = PyUnicode_InternFromString("max_version");
-  s_dl_device = PyUnicode_InternFromString("dl_device");
-  s_copy = PyUnicode_InternFromString("copy");
-  s_release = PyUnicode_InternFromString("the release of memory that was exchanged");
-  cpu_device = Py_BuildValue("(ii)", DLPACK_CPU, 0);
-  return s_stream && s_max_version && s_dl_device && s_copy && s_release && cpu_device ? 0 : -1;
+  return Keep(&s_stream, PyUnicode_InternFromString("stream")) ||
+                 Keep(&s_max_version, PyUnicode_InternFromString("max_version")) ||
+                 Keep(&s_dl_device, PyUnicode_InternFromString("dl_device")) ||
+                 Keep(&s_copy, PyUnicode_InternFromString("copy")) ||
+                 Keep(&s_release, PyUnicode_FromString("the release of exchanged memory")) ||
+                 Keep(&cpu_device, Py_BuildValue("(ii)", DLPACK_CPU, 0))
+             ? -1
+             : 0;
 }
 
 /* The types and what they know of are the process's: one interpreter has them. */

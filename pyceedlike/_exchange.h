@@ -19,7 +19,7 @@
   X(VectorGetArray) X(VectorGetArrayRead) X(VectorGetArrayWrite) \
   X(VectorRestoreArray) X(VectorRestoreArrayRead) \
   X(VectorExport) X(VectorToDLPack) X(VectorToDLPackVersioned) X(VectorGetDLPackDevice) \
-  X(VectorTakeFromDLPack) X(VectorTakeFromDLPackVersioned) \
+  X(VectorTakeArray) X(VectorTakeFromDLPack) X(VectorTakeFromDLPackVersioned) \
   X(VectorCreateFromDLPack) X(VectorCreateFromDLPackVersioned) \
   X(DLPackCheck) X(DLPackView) X(DLPackViewVersioned)
 /* clang-format on */
@@ -71,6 +71,17 @@ static inline void RecordExchange(Exporter *self, bool shared, const char *reaso
   if (self->detail) Py_CLEAR(self->detail);
 }
 
+/* Constants of the process are made once, and kept when the module is imported again. Takes what
+   was made. */
+static inline int Keep(PyObject **place, PyObject *made) {
+  if (*place) {
+    Py_XDECREF(made);
+  } else {
+    *place = made;
+  }
+  return *place ? 0 : -1;
+}
+
 /* Whether a keyword is a known one; nearly always both are the same interned string. */
 static inline bool SameName(PyObject *name, PyObject *known) {
   return name == known || PyUnicode_Compare(name, known) == 0;
@@ -118,6 +129,7 @@ int InitImports(void);
 PyObject *ImportMethod(PyObject *type, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 PyObject *ImportVersioned(PyTypeObject *type, DLManagedTensorVersioned *tensor);
 PyObject *TakeMethod(PyObject *self, PyObject *args);
+PyObject *LetGoMethod(PyObject *self, PyObject *args);
 PyObject *BorrowBuffer(PyObject *module, PyObject *object);
 PyObject *BorrowAddress(PyObject *module, PyObject *args);
 

@@ -33,7 +33,7 @@ static const char shares_legacy[] =
     "shares the source's memory, read-only: a legacy tensor can't say whether it may be written "
     "(writable=True says so)";
 static const char shares_frozen[] = "shares the source's memory, read-only as asked";
-static const char adopts_copy[] = "adopts a copy that the source made, as asked";
+static const char adopts_copy[] = "adopts a copy that the source made";
 static const char copied[] = "values copied, as asked";
 static const char copied_writable[] = "values copied: the source is read-only and writable=True";
 static const char copied_because[] = "values copied";
@@ -56,6 +56,22 @@ static bool MayAskForLess(const Options *options) {
          (options->copy == 1 && !options->device && PyErr_ExceptionMatches(PyExc_BufferError));
 }
 
+/* Ask once more, for less. The first answer is the one that tells what is wrong, unless this one is
+   a better reason than that the producer doesn't know the keywords. */
+static PyObject *AskAgain(PyObject *method, PyObject *request) {
+  Exception first = PutAside();
+  PyObject *capsule = PyObject_Call(method, no_arguments, request);
+
+  if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError)) {
+    PyErr_Restore(first.type, first.value, first.trace);
+    return NULL;
+  }
+  Py_XDECREF(first.type);
+  Py_XDECREF(first.value);
+  Py_XDECREF(first.trace);
+  return capsule;
+}
+
 static PyObject *Ask(PyObject *method, const Options *options) {
   PyObject *request = options->copy < 0 ? plain_request : copy_requests[options->copy], *capsule;
 
@@ -66,13 +82,9 @@ static PyObject *Ask(PyObject *method, const Options *options) {
   capsule = PyObject_Call(method, no_arguments, request);
   if (options->device) Py_DECREF(request);
   if (!capsule && request != plain_request && MayAskForLess(options)) {
-    PyErr_Clear();
-    capsule = PyObject_Call(method, no_arguments, plain_request);
+    capsule = AskAgain(method, plain_request);
   }
-  if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError)) {
-    PyErr_Clear();
-    capsule = PyObject_CallNoArgs(method);
-  }
+  if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError)) capsule = AskAgain(method, NULL);
   return capsule;
 }
 
@@ -200,14 +212,17 @@ static bool IsLarge(const Incoming *incoming) {
   return false;
 }
 
-/* Whether the layout alone stood against adopting. */
+/* Whether the layout stood against adopting, and nothing else. */
 static bool CopyHelps(const Incoming *incoming, const Library *lib) {
   CeedDLPackSpec spec = CEED_DLPACK_ANY;
 
   spec.code = DLPACK_FLOAT;
   spec.bits = (int32_t)(8 * lib->item_size);
   spec.lanes = 1;
-  return lib->DLPackCheck(incoming->tensor, incoming->versioned, &spec) == CEED_ERROR_SUCCESS;
+  if (lib->DLPackCheck(incoming->tensor, incoming->versioned, &spec)) return false;
+  spec.contiguous = true;
+  spec.alignment = (size_t)lib->item_size;
+  return lib->DLPackCheck(incoming->tensor, incoming->versioned, &spec) != CEED_ERROR_SUCCESS;
 }
 
 static PyObject *Integers(const int64_t *values, int32_t count) {
@@ -266,9 +281,9 @@ static int Take(Target *target, void *tensor, bool versioned, CeedCopyMode mode)
 }
 
 /* Deleters have run where it was taken, and some leave an exception behind. */
-static int Finish(const Target *target, int code) {
+static int Finish(const Library *lib, int code) {
   if (code) {
-    Raise(target->lib, code);
+    Raise(lib, code);
   } else {
     ReportException();
   }
@@ -285,7 +300,7 @@ static int Copy(Incoming *incoming, Target *target, const char *reason) {
   } else {
     code = Take(target, incoming->tensor, incoming->versioned, CEED_COPY_VALUES);
   }
-  if (Finish(target, code)) return -1;
+  if (Finish(target->lib, code)) return -1;
   target->shared = false;
   target->reason = reason;
   return 0;
@@ -320,25 +335,28 @@ static int TakeReadOnly(Incoming *incoming, Target *target, CeedCopyMode mode) {
                                               *Look(incoming)};
   wrapper->inner = incoming->tensor;
   wrapper->versioned = incoming->versioned;
-  code = Finish(target, Take(target, &wrapper->outer, true, mode));
+  code = Finish(target->lib, Take(target, &wrapper->outer, true, mode));
   if (code) free(wrapper);
   return code;
 }
 
 /* The code of the library; an exception is set where it is not 0. */
 static int Adopt(Incoming *incoming, Target *target, CeedCopyMode mode, int writable) {
+  bool is_copy = HasFlag(incoming, DLPACK_FLAG_IS_COPIED);
   bool says_read_only = HasFlag(incoming, DLPACK_FLAG_READ_ONLY);
   bool marked =
       Look(incoming) && !says_read_only && (incoming->versioned ? !writable : writable != 1);
-  int code = marked ? TakeReadOnly(incoming, target, mode)
-                    : Finish(target, Take(target, incoming->tensor, incoming->versioned, mode));
+  int code = marked
+                 ? TakeReadOnly(incoming, target, mode)
+                 : Finish(target->lib, Take(target, incoming->tensor, incoming->versioned, mode));
 
   if (code) return code;
-  target->shared = true;
-  target->reason = says_read_only ? shares_read_only
-                   : !marked      ? shares
-                   : !writable    ? shares_frozen
-                                  : shares_legacy;
+  target->shared = !is_copy;
+  target->reason = is_copy          ? adopts_copy
+                   : says_read_only ? shares_read_only
+                   : !marked        ? shares
+                   : !writable      ? shares_frozen
+                                    : shares_legacy;
   return 0;
 }
 
@@ -383,12 +401,7 @@ static int Place(Incoming *incoming, Target *target, const Options *options) {
   if (options->copy == 1 && (!is_copy || HasFlag(incoming, DLPACK_FLAG_READ_ONLY))) {
     return Copy(incoming, target, copied);
   }
-  if (AdoptOrCopy(incoming, target, options)) return -1;
-  if (is_copy && target->shared) {
-    target->shared = false;
-    target->reason = adopts_copy;
-  }
-  return 0;
+  return AdoptOrCopy(incoming, target, options);
 }
 
 static void RecordTarget(Exporter *self, Target *target) {
@@ -525,14 +538,25 @@ PyObject *ImportMethod(PyObject *type, PyObject *const *args, Py_ssize_t nargs, 
   return self;
 }
 
+static bool IsPointer(CeedCopyMode mode) {
+  return mode == CEED_USE_POINTER || mode == CEED_OWN_POINTER;
+}
+
 static int PlaceInto(Incoming *incoming, Target *target, CeedCopyMode mode) {
   PyObject *detail;
   int code;
 
   if (mode == CEED_COPY_VALUES) return Copy(incoming, target, copied);
-  if (incoming->detail) return RaiseCopyError(mode_shares, incoming->detail, NULL);
+  if (IsPointer(mode) && incoming->detail) {
+    return RaiseCopyError(mode_shares, incoming->detail, NULL);
+  }
+  if (mode == CEED_USE_POINTER && HasFlag(incoming, DLPACK_FLAG_IS_COPIED)) {
+    return RaiseCopyError(mode_shares, NULL, "the source made a copy");
+  }
   code = Adopt(incoming, target, mode, -1);
-  if (code != CEED_ERROR_INCOMPATIBLE || !CopyHelps(incoming, target->lib)) return code ? -1 : 0;
+  if (code != CEED_ERROR_INCOMPATIBLE || !IsPointer(mode) || !CopyHelps(incoming, target->lib)) {
+    return code ? -1 : 0;
+  }
   PyErr_Clear();
   detail = DescribeLayout(Look(incoming), target->lib);
   if (detail) RaiseCopyError(mode_shares, detail, NULL);
@@ -560,6 +584,18 @@ PyObject *TakeMethod(PyObject *object, PyObject *args) {
   IncomingDrop(&incoming);
   if (failed) return NULL;
   RecordTarget(self, &target);
+  Py_RETURN_NONE;
+}
+
+/* _let_go(mem_type): of memory that was borrowed, whose deleter runs. */
+PyObject *LetGoMethod(PyObject *object, PyObject *args) {
+  Exporter *self = (Exporter *)object;
+  int mem_type;
+
+  if (!PyArg_ParseTuple(args, "i", &mem_type)) return NULL;
+  if (Finish(self->lib, self->lib->VectorTakeArray(self->vec, (CeedMemType)mem_type, NULL))) {
+    return NULL;
+  }
   Py_RETURN_NONE;
 }
 
@@ -774,20 +810,24 @@ PyObject *BorrowAddress(PyObject *Py_UNUSED(module), PyObject *args) {
   return WrapVersioned(&borrowed->tensor);
 }
 
+static PyObject *CopyRequest(PyObject *copy) {
+  return Py_BuildValue("{s(ii)sO}", "max_version", DLPACK_MAJOR, DLPACK_MINOR, "copy", copy);
+}
+
 int InitImports(void) {
-  s_dlpack = PyUnicode_InternFromString("__dlpack__");
-  s_ceed = PyUnicode_InternFromString("ceed");
-  s_copy = PyUnicode_InternFromString("copy");
-  s_writable = PyUnicode_InternFromString("writable");
-  s_device = PyUnicode_InternFromString("device");
-  s_handle = PyUnicode_InternFromString("handle");
-  s_scalar = PyUnicode_InternFromString("scalar");
-  no_arguments = PyTuple_New(0);
-  cpu_device = Py_BuildValue("(ii)", DLPACK_CPU, 0);
-  plain_request = Py_BuildValue("{s(ii)}", "max_version", DLPACK_MAJOR, DLPACK_MINOR);
-  for (int i = 0; i < 2; i++) {
-    copy_requests[i] = Py_BuildValue("{s(ii)sO}", "max_version", DLPACK_MAJOR, DLPACK_MINOR, "copy",
-                                     i ? Py_True : Py_False);
-  }
-  return PyErr_Occurred() ? -1 : 0;
+  return Keep(&s_dlpack, PyUnicode_InternFromString("__dlpack__")) ||
+                 Keep(&s_ceed, PyUnicode_InternFromString("ceed")) ||
+                 Keep(&s_copy, PyUnicode_InternFromString("copy")) ||
+                 Keep(&s_writable, PyUnicode_InternFromString("writable")) ||
+                 Keep(&s_device, PyUnicode_InternFromString("device")) ||
+                 Keep(&s_handle, PyUnicode_InternFromString("handle")) ||
+                 Keep(&s_scalar, PyUnicode_InternFromString("scalar")) ||
+                 Keep(&no_arguments, PyTuple_New(0)) ||
+                 Keep(&cpu_device, Py_BuildValue("(ii)", DLPACK_CPU, 0)) ||
+                 Keep(&plain_request,
+                      Py_BuildValue("{s(ii)}", "max_version", DLPACK_MAJOR, DLPACK_MINOR)) ||
+                 Keep(&copy_requests[0], CopyRequest(Py_False)) ||
+                 Keep(&copy_requests[1], CopyRequest(Py_True))
+             ? -1
+             : 0;
 }

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The C library in both precisions: what calls it, its constants, and its errors as exceptions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from . import _exchange
@@ -70,6 +71,17 @@ ERRORS: dict[int, type[CeedError]] = {
     _lib64.CEED_ERROR_BACKEND: CeedBackendError,
     _lib64.CEED_ERROR_UNSUPPORTED: CeedUnsupportedError,
 }
+for error in (*ERRORS.values(), CeedCopyError, CeedExportError):
+    error.__module__ = __package__  # tracebacks show the public name
+del error
+
+
+#: The C types that are named anywhere in this package.
+TYPES = (
+    *("Ceed *", "CeedVector", "CeedVector *", "CeedScalar *", "CeedScalar[]", "CeedSize *"),
+    *("CeedMemType *", "bool *", "bool[2]", "int32_t[2]", "uint64_t *", "uintptr_t"),
+    *("char[]", "const char **", "const char * *"),
+)
 
 
 class Library:
@@ -79,7 +91,7 @@ class Library:
         self.scalar = scalar
         self.ffi = ffi
         self.lib = lib
-        for name in ("Ceed *", "CeedVector *", "CeedScalar *", "CeedSize *", "bool[2]"):
+        for name in TYPES:
             ffi.typeof(name)  # all types are known before threads can meet here
 
     def check(self, code: int) -> None:
@@ -100,6 +112,20 @@ class Library:
         out = self.ffi.new(f"{kind} *")
         self.check(function(*arguments, out))
         return out[0]
+
+
+@contextmanager
+def at_end(end: Callable[[], None]) -> Iterator[None]:
+    """Call `end` after a block; an error of it is a note to the block's own error."""
+    try:
+        yield
+    except BaseException as error:
+        try:
+            end()
+        except CeedError as late:
+            error.add_note(f"{type(late).__name__} at the end of the block: {late}")
+        raise
+    end()
 
 
 LIBRARIES = {

@@ -34,18 +34,22 @@ static int ToObject(DLManagedTensorVersioned *tensor, void **out) {
 static int Borrow(void *object, DLTensor *out) {
   DLManagedTensorVersioned *tensor;
   Exporter *self = object;
+  DLTensor lent;
   bool read_only;
 
   if (FromObject(object, &tensor)) return -1;
   read_only = tensor->flags & DLPACK_FLAG_READ_ONLY;
-  *out = tensor->dl_tensor;
+  lent = tensor->dl_tensor;
   tensor->deleter(tensor);
-  out->shape = self->shape;
-  out->strides = self->strides;
-  if (!read_only) return 0;
-  PyErr_SetString(ErrorClass(CEED_ERROR_ACCESS),
-                  "this memory is read-only or leased to readers, and a DLTensor can't say so");
-  return -1;
+  if (read_only) {
+    PyErr_SetString(ErrorClass(CEED_ERROR_ACCESS),
+                    "this memory is read-only or leased to readers, and a DLTensor can't say so");
+    return -1;
+  }
+  lent.shape = self->shape;
+  lent.strides = self->strides;
+  *out = lent;
+  return 0;
 }
 
 static int CurrentStream(int32_t Py_UNUSED(type), int32_t Py_UNUSED(id), void **out) {

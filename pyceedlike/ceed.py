@@ -30,6 +30,8 @@ class Ceed:
         library = LIBRARIES.get(scalar)
         if not isinstance(resource, str):
             raise TypeError(f"resource must be a str, not {type(resource).__name__}")
+        if "\0" in resource:
+            raise CeedIncompatibleError(f"resource must be a name without NUL, not {resource!r}")
         if library is None:
             raise CeedIncompatibleError(f'scalar must be "float64" or "float32", not {scalar!r}')
         self._library = library

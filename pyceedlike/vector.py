@@ -21,6 +21,7 @@ from ._lib import (
     CeedExportError,
     CeedIncompatibleError,
     Library,
+    at_end,
     setup,
 )
 from .ceed import Ceed
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     import jax
     import numpy
     import torch
+
+    from ._exchange import Bracket
 
 _READ_WRITE, _READ, _WRITE = range(3)
 
@@ -135,11 +138,8 @@ class Vector(Exporter):
     @contextmanager
     def _block(self, kind: int, memtype: int) -> Iterator[numpy.ndarray]:
         bracket, array = self._bracket(kind, memtype)
-        try:
+        with at_end(lambda: _restore(bracket, array)):
             yield array
-        finally:
-            array.flags.writeable = False
-            bracket.restore()
 
     def array(self, memtype: int = MEM_HOST) -> AbstractContextManager[numpy.ndarray]:
         """Lend the entries as an array, for reading and writing until the end of a `with` block.
@@ -194,9 +194,7 @@ class Vector(Exporter):
 
         Raises CeedAccessError when this object has no array out.
         """
-        bracket, array = getattr(self, "_writer", None) or self._nothing("get_array")
-        array.flags.writeable = False
-        bracket.restore()
+        _restore(*(getattr(self, "_writer", None) or self._nothing("get_array")))
         self._writer = None
 
     def restore_array_read(self) -> None:
@@ -249,7 +247,7 @@ class Vector(Exporter):
                 "from a tensor is not taken back, export it: to_dlpack(), to_numpy()"
             )
         self._call("CeedVectorSyncArray", memtype)
-        self._call("CeedVectorTakeArray", memtype, self._library.ffi.NULL)
+        self._let_go(memtype)
         self._source = None
         return source
 
@@ -258,7 +256,7 @@ class Vector(Exporter):
             return 0  # nothing lies nowhere
         with memoryview(self._open(_READ, MEM_HOST)) as memory:
             ffi = self._library.ffi
-            return int(ffi.cast("uintptr_t", ffi.from_buffer(memory)))
+            return int(ffi.cast("uintptr_t", ffi.from_buffer("char[]", memory)))
 
     def _check_memtype(self, memtype: int) -> None:
         """Raise what C says of a memory type that this context has not."""
@@ -399,6 +397,11 @@ class Vector(Exporter):
         from .interop.jax import lend
 
         return lend(self, timeout)
+
+
+def _restore(bracket: Bracket, array: numpy.ndarray) -> None:
+    array.flags.writeable = False
+    bracket.restore()
 
 
 setup(ERRORS, Exchange, Vector, Ceed, capsule_of, CeedCopyError, CeedExportError)

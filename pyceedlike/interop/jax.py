@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from .._lib import CeedAccessError, CeedCopyError, CeedIncompatibleError
+from .._lib import CeedAccessError, CeedCopyError, CeedIncompatibleError, at_end
 
 if TYPE_CHECKING:
     import jax
@@ -27,15 +27,18 @@ def share(vector: Vector) -> jax.Array:
 @contextmanager
 def lend(vector: Vector, timeout: float) -> Iterator[jax.Array]:
     """Give an array until the end of the block, and wait there until JAX has let go of it."""
+    if not timeout >= 0:  # a NaN, too; what is no number is a TypeError
+        raise ValueError(f"timeout must be a number of seconds from 0 on, not {timeout!r}")
     _check(vector)
     lease = vector._lease()
     x = _read(lease, vector)
-    try:
+    with at_end(lambda: _end(lease, x, timeout)):
         yield x
-    finally:
-        x.delete()
-        ended = lease.wait(timeout)
-    if not ended:
+
+
+def _end(lease: Lease, x: jax.Array, timeout: float) -> None:
+    x.delete()
+    if not lease.wait(timeout):
         raise CeedAccessError(
             f"JAX still reads the vector after {timeout} s: a result that was computed from the "
             "array is pending (block_until_ready() it), or a NumPy view of the array is alive"

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .._lib import CeedIncompatibleError
+
 if TYPE_CHECKING:
     import numpy
 
@@ -23,7 +25,7 @@ def view(bracket: Bracket) -> numpy.ndarray:
     """Return an array over the memory of a bracket."""
     import numpy
 
-    return numpy.asarray(bracket)
+    return numpy.asarray(memoryview(bracket))  # NumPy would swallow the error of a buffer
 
 
 def empty(n: int, scalar: str) -> numpy.ndarray:
@@ -40,4 +42,19 @@ def from_numbers(x: Any, scalar: str) -> numpy.ndarray:
     array = numpy.asarray(x)
     if array.size and array.dtype.kind not in "iuf":
         raise TypeError(f"a vector takes real numbers; these are {array.dtype}")
-    return array.astype(scalar)
+    numbers = array.astype(scalar)
+    _check_integers(x, numbers)
+    return numbers
+
+
+def _check_integers(x: Any, numbers: numpy.ndarray) -> None:
+    """Raise where an integer has been rounded; only from a bound on there are such."""
+    import numpy
+
+    bound = 2 / numpy.finfo(numbers.dtype).eps
+    if not (numpy.abs(numbers) >= bound).any():
+        return
+    given = numpy.asarray(x, dtype=object).ravel().tolist()
+    for value, number in zip(given, numbers.ravel().tolist(), strict=True):
+        if isinstance(value, (int, numpy.integer)) and int(value) != number:
+            raise CeedIncompatibleError(f"{value} would be rounded: {numbers.dtype} can't hold it")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Capsules that cannot be made or renamed: the extension, compiled so that they fail on demand."""
+"""Capsules and memory that can't be had: the extension, compiled so that they fail on demand."""
 
 import re
 import shutil
@@ -12,8 +12,12 @@ from helpers import ROOT, package_file, run_well
 FAILING = """
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <stdlib.h>
 #define SHOWN __attribute__((weak, visibility("default"), unused))
-SHOWN int failing_new, failing_set_name;
+SHOWN int failing_new, failing_set_name, failing_malloc;
+__attribute__((unused)) static void *FailingMalloc(size_t size) {
+  return failing_malloc && !--failing_malloc ? NULL : malloc(size);
+}
 __attribute__((unused)) static PyObject *FailingNew(void *pointer, const char *name,
                                                     PyCapsule_Destructor destructor) {
   if (failing_new && !--failing_new) return PyErr_NoMemory();
@@ -26,6 +30,7 @@ __attribute__((unused)) static int FailingSetName(PyObject *capsule, const char 
   }
   return PyCapsule_SetName(capsule, name);
 }
+#define malloc FailingMalloc
 #define PyCapsule_New FailingNew
 #define PyCapsule_SetName FailingSetName
 """
@@ -51,6 +56,7 @@ def raises(error, call, *arguments, **keywords):
     raise AssertionError(f"no {error}")
 
 failing_new, failing_set_name = counter("failing_new"), counter("failing_set_name")
+failing_malloc = counter("failing_malloc")
 scalar = sys.argv[1]
 version = (1, 3) if sys.argv[2] == "versioned" else None
 array = np.arange(4, dtype=scalar)
@@ -169,6 +175,17 @@ for mode in pyceedlike.COPY_VALUES, pyceedlike.USE_POINTER, pyceedlike.OWN_POINT
     failing_set_name.value = 0
     assert fake.calls == 1, fake.calls
     assert values_of(vector).tolist() == [0, 1, 2, 3]
+""",
+    "memory for a tensor that says read-only": """
+fake = fake_over(_partner, array, version)
+failing_malloc.value = 1
+try:
+    pyceedlike.Vector.from_dlpack(producer_of(fake), writable=False)
+    raise AssertionError("no error")
+except pyceedlike.CeedMemoryError as error:
+    assert "read-only" in str(error)
+assert failing_malloc.value == 0
+assert fake.calls == 1 and fake.intact
 """,
     "a refused capsule that cannot be renamed back is released once": """
 short = ceed.Vector(3)

@@ -13,6 +13,7 @@ import pytest
 from helpers import HERE, ROOT, package_file, run_well
 
 import pyceedlike
+from pyceedlike import _lib
 
 LIBRARIES = {"float64": ("libceedlike.so.0", "_f64"), "float32": ("libceedlike_f32.so.0", "_f32")}
 LAYERS = [
@@ -211,6 +212,13 @@ def test_cffi_reads_the_region_of_the_header(module):
     assert functions_of_the_header() <= set(dir(sys.modules[f"pyceedlike.{module}"].lib))
 
 
+def test_the_types_of_c_are_known_before_they_are_used():
+    text = "".join(path.read_text() for path in package_modules().values())
+    used = set(re.findall(r'ffi\.(?:new|cast|from_buffer)\("([^"]+)"', text))
+    used |= {f"{kind} *" for kind in re.findall(r'\b_?(?:get|new)\("([^"]+)", ', text)}
+    assert {"CeedVector", "bool *"} <= used <= {*_lib.TYPES}
+
+
 def test_the_region_is_plain_declarations():
     text = re.sub(r"//[^\n]*", "", region())
     for word in ("#", "__attribute__", "va_list", "extern"):
@@ -261,15 +269,22 @@ def public_names():
         yield "pyceedlike", name
 
 
+def used_names(tree):
+    """Return the names that Python code takes from objects and modules, also by getattr()."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.ImportFrom) and node.module == "pyceedlike":
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from re.findall(r"^\w+$|(?<=\.)[A-Za-z_]\w*", node.value)
+
+
 def test_every_public_name_is_used_by_a_test():
     own = pathlib.Path(__file__).name
-    text = "".join(f.read_text() for f in HERE.glob("*.py") if f.name != own)
-    unused = [
-        f"{owner}.{name}"
-        for owner, name in public_names()
-        if not re.search(rf"(\b{name}\b|[\"']{name}[\"'])", text)
-    ]
-    assert unused == []
+    files = [f for f in HERE.glob("*.py") if f.name != own]
+    used = {name for f in files for name in used_names(ast.parse(f.read_text()))}
+    assert [f"{owner}.{name}" for owner, name in public_names() if name not in used] == []
 
 
 @pytest.mark.parametrize(

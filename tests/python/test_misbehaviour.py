@@ -2,6 +2,7 @@
 """Code of others that misbehaves while memory is exchanged: nothing crashes, all of it is told."""
 
 import gc
+import signal
 import sys
 
 import numpy as np
@@ -17,6 +18,7 @@ from pyceedlike import (
     _exchange,
     from_dlpack,
 )
+from pyceedlike.interop.numpy import view
 
 
 @pytest.fixture
@@ -141,17 +143,28 @@ def test_a_deleters_exception_is_no_failure_of_an_import(partner, scalar, unrais
     assert [str(error) for error in unraised] == ["left by a deleter"]
 
 
+def test_a_deleters_exception_is_no_failure_of_taking_back(partner, ceed, scalar, unraised):
+    source = producer_of(fake_over(partner, np.arange(4, dtype=scalar), (1, 0), raises=True))
+    vector = ceed.Vector(4)
+    vector.set_array(source, cmode=USE_POINTER)
+    assert vector.take_array() is source
+    assert [str(error) for error in unraised] == ["left by a deleter"]
+
+
 # --- Brackets that C code has closed ---------------------------------------------------------
+
+
+def restore_in_c(vector, array):
+    ffi, lib = vector._library.ffi, vector._library.lib
+    pointer = ffi.new("CeedScalar **", ffi.from_buffer("CeedScalar[]", array))
+    vector._library.check(lib.CeedVectorRestoreArray(vector._cdata, pointer))
 
 
 def test_a_bracket_that_c_code_has_closed_is_reported_when_it_goes(ceed, unraised):
     vector = vector_of(ceed, range(4))
     bracket = vector._open(0, pyceedlike.MEM_HOST)
-    library = vector._library
-    with memoryview(bracket) as memory:
-        array = library.ffi.new("CeedScalar **", library.ffi.from_buffer("CeedScalar[]", memory))
-        library.check(library.lib.CeedVectorRestoreArray(vector._cdata, array))
-    del bracket, memory
+    restore_in_c(vector, view(bracket))
+    del bracket
     gc.collect()
     assert [type(error) for error in unraised] == [pyceedlike.CeedAccessError]
     vector.set_value(1)
@@ -261,3 +274,204 @@ def test_to_dlpack_of_an_unknown_memory_type_is_refused(v4, mem_type):
 def test_to_dlpack_of_what_is_no_memory_type_is_a_type_error(v4, mem_type):
     with pytest.raises(TypeError):
         v4.to_dlpack(mem_type)
+
+
+@pytest.mark.parametrize("module", ["pyceedlike", "pyceedlike._exchange"])
+def test_the_extension_may_be_imported_again(module):
+    run_well(f"""
+import sys
+import numpy as np
+import pyceedlike
+vector = pyceedlike.from_dlpack(np.zeros(4))
+for name in [name for name in sys.modules if name.startswith({module!r})]:
+    del sys.modules[name]
+import {module} as again
+assert len(again.from_dlpack(vector) if again.__name__ == "pyceedlike" else vector) == 4
+assert hasattr(type(vector), "__dlpack_c_exchange_api__")
+""")
+
+
+# --- Producers that can't do what is asked ---------------------------------------------------
+
+
+class Answering:
+    """A producer that answers each request with the next of some exceptions."""
+
+    def __init__(self, *errors):
+        self.errors = list(errors)
+
+    def __dlpack__(self, **request):
+        raise self.errors.pop(0)
+
+
+@pytest.mark.parametrize("copy", [None, True])
+def test_the_first_type_error_of_a_producer_is_the_one_that_is_told(copy):
+    with pytest.raises(TypeError, match="first"):
+        from_dlpack(Answering(*map(TypeError, ("first", "second", "third"))), copy=copy)
+
+
+def test_a_better_reason_than_unknown_keywords_is_told():
+    with pytest.raises(BufferError, match="in use"):
+        from_dlpack(Answering(TypeError("no keywords"), BufferError("in use")))
+
+
+@pytest.mark.parametrize("source", [np.zeros(4), [0.0] * 4], ids=["array", "list"])
+@pytest.mark.parametrize("cmode", [3, 7, -1])
+def test_an_unknown_copy_mode_is_told(cmode, source):
+    vector = pyceedlike.Ceed().Vector(4)
+    for take in (vector.take_from_dlpack, vector.set_array):
+        with pytest.raises(CeedIncompatibleError, match=f"{cmode} is no copy mode"):
+            take(source, cmode=cmode)
+
+
+IS_COPIED = 2
+
+
+def copying_producer(partner, array):
+    return producer_of(fake_over(partner, array, (1, 0), flags=IS_COPIED))
+
+
+def test_a_copy_that_the_source_made_is_not_borrowed(partner, ceed, scalar):
+    source = copying_producer(partner, np.arange(4, dtype=scalar))
+    vector = vector_of(ceed, np.zeros(4))
+    with pytest.raises(pyceedlike.CeedCopyError, match="made a copy"):
+        vector.set_array(source, cmode=USE_POINTER)
+    assert values_of(vector).tolist() == [0, 0, 0, 0]
+
+
+def test_a_copy_that_the_source_made_is_owned_and_told(partner, ceed, scalar):
+    array = np.arange(4, dtype=scalar)
+    vector = ceed.Vector(4)
+    vector.take_from_dlpack(copying_producer(partner, array), pyceedlike.OWN_POINTER)
+    assert address_of(vector) == array.ctypes.data
+    assert vector.exchange == (False, "adopts a copy that the source made")
+
+
+# --- Attributes, names and numbers -----------------------------------------------------------
+
+
+def test_numpy_makes_no_scalar_of_a_vector_without_values(ceed):
+    with pytest.raises(pyceedlike.CeedExportError, match="no values"):
+        np.asarray(ceed.Vector(4))
+
+
+def test_numpy_makes_no_scalar_of_a_vector_that_somebody_writes(v4):
+    with v4.array(), pytest.raises(pyceedlike.CeedAccessError, match="is out"):
+        np.asarray(v4)
+
+
+def test_an_array_of_a_bracket_that_has_closed_is_an_error(v4):
+    bracket = v4._open(0, pyceedlike.MEM_HOST)
+    bracket.restore()
+    with pytest.raises(pyceedlike.CeedAccessError, match="restored"):
+        view(bracket)
+
+
+def test_a_resource_with_a_nul_is_refused():
+    with pytest.raises(ValueError, match="NUL"):
+        pyceedlike.Ceed("/cpu/self\0x")
+
+
+@pytest.mark.parametrize("name", [n for n in pyceedlike.__all__ if n.endswith("Error")])
+def test_an_error_is_told_by_its_public_name(name):
+    assert getattr(pyceedlike, name).__module__ == "pyceedlike"
+
+
+LARGE = {"float64": 2**53, "float32": 2**24}
+
+
+@pytest.mark.parametrize("make", [list, lambda x: [*x, 0.5], lambda x: x[0], np.int64, tuple])
+def test_an_integer_that_would_be_rounded_is_refused(ceed, scalar, make):
+    number = LARGE[scalar] + 1
+    source = make([number]) if make is not np.int64 else [np.int64(number)]
+    with pytest.raises(ValueError, match=f"{number} would be rounded"):
+        Vector.from_dlpack(source, ceed=ceed)
+
+
+def test_large_integers_that_are_numbers_of_the_precision_are_taken(ceed, scalar):
+    numbers = [LARGE[scalar] - 1, -LARGE[scalar], LARGE[scalar] + 2, 2**62]
+    assert values_of(Vector.from_dlpack(numbers, ceed=ceed)).tolist() == numbers
+
+
+# --- Waiting for a lease to end --------------------------------------------------------------
+
+
+def test_signals_do_not_shorten_the_wait_for_a_lease(v4):
+    lease = v4._lease()
+    held = [lease.__dlpack__()]
+    signals = []
+
+    def note(number, frame):
+        signals.append(number)
+        if len(signals) == 200:
+            held.clear()
+
+    before = signal.signal(signal.SIGALRM, note)
+    signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+    try:
+        assert lease.wait(5.0)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, -1e300, float("nan")])
+def test_a_wait_of_no_time_tells_how_it_is(v4, seconds):
+    lease = v4._lease()
+    capsule = lease.__dlpack__()
+    assert not lease.wait(seconds)
+    del capsule
+    assert lease.wait(seconds)
+
+
+def test_a_wait_without_an_end_ends_with_the_lease(v4):
+    lease = v4._lease()
+    capsule = lease.__dlpack__()
+    del capsule
+    assert lease.wait(float("inf"))
+
+
+@pytest.mark.parametrize("timeout", [float("nan"), -1, -0.5])
+def test_a_timeout_that_is_no_time_is_refused_before_the_block(jax, v4, timeout):
+    with pytest.raises(ValueError, match="timeout"), v4.jax(timeout=timeout):
+        pytest.fail("the block was entered")
+    v4.set_value(1)
+
+
+@pytest.mark.parametrize("timeout", [None, "5", []])
+def test_a_timeout_that_is_no_number_is_refused_before_the_block(jax, v4, timeout):
+    with pytest.raises(TypeError), v4.jax(timeout=timeout):
+        pytest.fail("the block was entered")
+    v4.set_value(1)
+
+
+def test_an_error_of_a_block_is_told_though_its_lease_does_not_end(jax, v4):
+    kept = []
+
+    def work():
+        with v4.jax(timeout=0) as x:
+            kept.append(np.asarray(x))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        work()
+    assert "JAX still reads the vector" in "".join(caught.value.__notes__)
+
+
+def test_an_error_of_a_block_is_told_though_c_code_has_restored_its_array(ceed):
+    vector = vector_of(ceed, range(4))
+
+    def work():
+        with vector.array() as array:
+            restore_in_c(vector, array)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        work()
+    assert "no array is out" in "".join(caught.value.__notes__)
+
+
+def test_a_block_whose_array_c_code_has_restored_is_an_error(ceed):
+    vector = vector_of(ceed, range(4))
+    with pytest.raises(pyceedlike.CeedAccessError), vector.array() as array:
+        restore_in_c(vector, array)
