@@ -587,6 +587,8 @@ static PyObject *ExchangeBorrow(PyObject *module, PyObject *args) {
   if (!api) return NULL;
   memset(&tensor, 0, sizeof tensor);
   if (!api->borrow(object, &tensor)) return Describe(&tensor);
+  if (tensor.data || tensor.shape)
+    PyErr_SetString(PyExc_SystemError, "failed, and wrote its output");
   if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "failed without an exception");
   return NULL;
 }
