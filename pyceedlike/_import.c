@@ -689,11 +689,10 @@ static Py_ssize_t ItemSize(const Py_buffer *view, PyObject *object) {
       return view->itemsize;
     }
   }
-  PyErr_Format(
-      ErrorClass(CEED_ERROR_INCOMPATIBLE),
-      "the buffer of %R holds items of format '%s', a vector holds native float64 ('d') or "
-      "float32 ('f'): convert it first",
-      (PyObject *)Py_TYPE(object), format);
+  PyErr_Format(ErrorClass(CEED_ERROR_INCOMPATIBLE),
+               "the buffer of %R holds items of format '%s' in %zd bytes, a vector holds native "
+               "float64 ('d') or float32 ('f'): convert it first",
+               (PyObject *)Py_TYPE(object), format, view->itemsize);
   return 0;
 }
 

@@ -200,7 +200,7 @@ def test_a_buffer_of_one_axis_needs_no_shape(partner, scalar):
         ((6,), (8,), {"ndim": 65}, "axes"),
         ((6,), (8,), {"ndim": 10**9}, "axes"),
         ((6,), (12,), {}, "multiple"),
-        ((6,), (8,), {"format": "d\xff"}, "format"),
+        ((6,), (8,), {"format": "d\xff"}, "in 8 bytes"),
     ],
 )
 def test_a_malformed_buffer_is_refused_and_released(partner, shape, strides, more, fault):
