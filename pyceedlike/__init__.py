@@ -9,6 +9,14 @@
 array([1., 1., 1.])
 """
 
+import importlib.util as _util
+
+if not _util.find_spec(f"{__name__}._exchange"):
+    raise ImportError(
+        f"{__path__[0]} is the source of pyceedlike and is not built: start Python in another "
+        "folder to import the installed package, or install this one with pip install -e ."
+    )
+
 from ._lib import (
     COPY_VALUES,
     MEM_DEVICE,

@@ -759,7 +759,9 @@ static PyObject *GetExchange(PyObject *object, void *Py_UNUSED(unused)) {
   Exporter *self = (Exporter *)object;
   PyObject *shared = self->shared ? Py_True : Py_False;
 
-  if (!self->reason) Py_RETURN_NONE;
+  if (!self->reason) {
+    return PyObject_CallFunction(given[EXCHANGE_TYPE], "Os", Py_False, "nothing was exchanged yet");
+  }
   if (!self->detail) {
     return PyObject_CallFunction(given[EXCHANGE_TYPE], "Os", shared, self->reason);
   }
@@ -789,8 +791,8 @@ static PyMethodDef exporter_methods[] = {
 static PyGetSetDef exporter_attributes[] = {
     {"handle", GetHandle, NULL, "The address of the CeedVector, for C code of this process.", NULL},
     {"scalar", GetScalar, NULL, "The precision: 'float64' or 'float32'.", NULL},
-    {"exchange", GetExchange, NULL,
-     "Whether the last import or export shared memory, and why; None before the first.", NULL},
+    {"exchange", GetExchange, NULL, "Whether the last import or export shared memory, and why.",
+     NULL},
     {"__array_interface__", GetArrayInterface, NULL,
      "The array interface; reading it keeps the memory in place for the vector's life.", NULL},
     {NULL, NULL, NULL, NULL, NULL},

@@ -108,6 +108,15 @@ def test_importing_the_package_imports_no_array_library():
     assert not PARTNERS & {name.partition(".")[0] for name in output.split()}
 
 
+@pytest.mark.skipif(bool(list(ROOT.glob("pyceedlike/_exchange*.so"))), reason="built in place")
+def test_the_source_folder_says_that_it_is_not_the_package():
+    run = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); import pyceedlike"],
+        capture_output=True, text=True, cwd="/",
+    )  # fmt: skip
+    assert "is not built: start Python in another folder" in run.stderr
+
+
 def test_working_with_vectors_imports_no_array_library():
     output = run_well("""
 import sys, pyceedlike

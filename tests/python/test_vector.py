@@ -137,7 +137,7 @@ def test_device_of_a_vector_without_values(ceed):
 
 
 def test_exchange_before_the_first(ceed):
-    assert ceed.Vector(3).exchange is None
+    assert ceed.Vector(3).exchange == (False, "nothing was exchanged yet")
 
 
 # --- Arithmetic ------------------------------------------------------------------------------
