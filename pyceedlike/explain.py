@@ -36,7 +36,9 @@ _HOST = {_CPU, 3, 11, 13}  # plain, pinned by CUDA or ROCm, managed by CUDA
 _DEVICES = {_CUDA: "a CUDA device", 8: "a Metal device", _ROCM: "a ROCm device"}
 
 
-class _Tensor(NamedTuple):
+class Tensor(NamedTuple):
+    """The fields of a DLPack tensor."""
+
     versioned: bool
     flags: int
     type: tuple[int, int, int]  # code, bits, lanes
@@ -47,14 +49,17 @@ class _Tensor(NamedTuple):
 
     @property
     def read_only(self) -> bool:
+        """Whether the tensor says that nobody may write."""
         return bool(self.flags & _READ_ONLY)
 
     @property
     def is_empty(self) -> bool:
+        """Whether there are no entries."""
         return 0 in self.shape
 
     @property
     def type_name(self) -> str:
+        """The type as NumPy calls it."""
         code, bits, lanes = self.type
         if code == _BOOL:
             return "bool"
@@ -63,6 +68,7 @@ class _Tensor(NamedTuple):
 
     @property
     def layout(self) -> str:
+        """Shape and strides, for a person."""
         return f"shape {self.shape} with strides {self.strides}"
 
     @property
@@ -75,6 +81,7 @@ class _Tensor(NamedTuple):
 
     @property
     def is_contiguous(self) -> bool:
+        """Whether the entries are contiguous in C order."""
         return _is_dense(self.steps)
 
     @property
@@ -96,7 +103,7 @@ def _is_dense(steps: list[tuple[int, int]]) -> bool:
 # --- Rules: the first that objects decides ----------------------------------------------------
 
 Verdict = tuple[str, str, str]  # outcome, reason, change
-Rule = Callable[[_Tensor], Verdict | None]
+Rule = Callable[[Tensor], Verdict | None]
 
 _IN_C_ORDER = "copy it in C order first, as in numpy.ascontiguousarray(x)"
 
@@ -104,7 +111,7 @@ _IN_C_ORDER = "copy it in C order first, as in numpy.ascontiguousarray(x)"
 def _on(name: str, devices: Callable[[], Set[int]]) -> Rule:
     """Return the rule of a library that reads memory on these devices."""
 
-    def rule(tensor: _Tensor) -> Verdict | None:
+    def rule(tensor: Tensor) -> Verdict | None:
         kind, number = tensor.device
         if kind in devices():
             return None
@@ -120,7 +127,7 @@ def _on(name: str, devices: Callable[[], Set[int]]) -> Rule:
 def _of(name: str, types: Set[tuple[int, int]]) -> Rule:
     """Return the rule of a library that has these types, each of a code and bits."""
 
-    def rule(tensor: _Tensor) -> Verdict | None:
+    def rule(tensor: Tensor) -> Verdict | None:
         code, bits, lanes = tensor.type
         if (code, bits) in types and lanes == 1:
             return None
@@ -130,7 +137,7 @@ def _of(name: str, types: Set[tuple[int, int]]) -> Rule:
 
 
 def _contiguous(name: str, otherwise: str) -> Rule:
-    def rule(tensor: _Tensor) -> Verdict | None:
+    def rule(tensor: Tensor) -> Verdict | None:
         if tensor.is_contiguous:
             return None
         reason = f"{tensor.layout} is not C-contiguous, and {name} shares nothing else"
@@ -139,14 +146,14 @@ def _contiguous(name: str, otherwise: str) -> Rule:
     return rule
 
 
-def _compact_for_jax(tensor: _Tensor) -> Verdict | None:
+def _compact_for_jax(tensor: Tensor) -> Verdict | None:
     if tensor.is_compact:
         return None
     reason = f"{tensor.layout} leaves gaps or repeats entries, and JAX takes neither"
     return "fail", reason, _IN_C_ORDER
 
 
-def _x64_for_jax(tensor: _Tensor) -> Verdict | None:
+def _x64_for_jax(tensor: Tensor) -> Verdict | None:
     code, bits, _ = tensor.type
     if bits != (128 if code == _COMPLEX else 64) or _x64_is_on():
         return None
@@ -155,7 +162,7 @@ def _x64_for_jax(tensor: _Tensor) -> Verdict | None:
     return "copy", reason, 'jax.config.update("jax_enable_x64", True)'
 
 
-def _aligned_for_jax(tensor: _Tensor) -> Verdict | None:
+def _aligned_for_jax(tensor: Tensor) -> Verdict | None:
     from .interop.jax import ALIGNMENT
 
     past = tensor.address % ALIGNMENT
@@ -167,27 +174,27 @@ def _aligned_for_jax(tensor: _Tensor) -> Verdict | None:
     return "copy", reason, "keep the values where a boundary is, as a vector's own memory does"
 
 
-def _forwards_for_torch(tensor: _Tensor) -> Verdict | None:
+def _forwards_for_torch(tensor: Tensor) -> Verdict | None:
     if all(stride >= 0 for stride, _ in tensor.steps):
         return None
     return "fail", f"{tensor.layout} runs backwards, and PyTorch then ends the program", _IN_C_ORDER
 
 
-def _versioned_for_arrow(tensor: _Tensor) -> Verdict | None:
+def _versioned_for_arrow(tensor: Tensor) -> Verdict | None:
     if tensor.versioned:
         return None
     change = "pass a vector over the same memory: pyceedlike.from_dlpack(x)"
     return "fail", "Arrow takes no legacy tensor, and the source gives no other", change
 
 
-def _one_axis_for_arrow(tensor: _Tensor) -> Verdict | None:
+def _one_axis_for_arrow(tensor: Tensor) -> Verdict | None:
     if len(tensor.shape) == 1 and tensor.strides in (None, (1,)):
         return None
     reason = f"{tensor.layout} is not one axis with a stride of 1, as an Arrow array is"
     return "fail", reason, "reshape it first, or use pyarrow.Tensor.from_dlpack(x)"
 
 
-def _aligned_for_us(tensor: _Tensor) -> Verdict | None:
+def _aligned_for_us(tensor: Tensor) -> Verdict | None:
     size = tensor.type[1] // 8
     if tensor.is_empty or not tensor.address % size:
         return None
@@ -195,7 +202,7 @@ def _aligned_for_us(tensor: _Tensor) -> Verdict | None:
     return "copy", reason, "keep the values in memory of their own, as in numpy.array(x)"
 
 
-def _copied_by_source(tensor: _Tensor) -> Verdict | None:
+def _copied_by_source(tensor: Tensor) -> Verdict | None:
     if not tensor.flags & _IS_COPIED:
         return None
     return "copy", "the source hands out a copy of its values", ""
@@ -339,18 +346,18 @@ MANNERS = {
 # --- The tensor that it gets ------------------------------------------------------------------
 
 
-class _NoTensor(Exception):  # noqa: N818 - a verdict, not an error
+class NoTensor(Exception):  # noqa: N818 - a verdict, not an error
     """The library gets no tensor of the source; the arguments are the verdict."""
 
 
-def _ask(x: Any, version: tuple[int, int] | None) -> _Tensor:
+def _ask(x: Any, version: tuple[int, int] | None) -> Tensor:
     """Return the tensor that x gives to who asks so."""
     if version:
         try:
-            return _Tensor(*_exchange.examine(x.__dlpack__(max_version=version)))
+            return Tensor(*_exchange.examine(x.__dlpack__(max_version=version)))
         except TypeError:  # a producer from before versions
             pass
-    return _Tensor(*_exchange.examine(x.__dlpack__()))
+    return Tensor(*_exchange.examine(x.__dlpack__()))
 
 
 def _is_read_only(x: Any) -> bool:
@@ -360,57 +367,58 @@ def _is_read_only(x: Any) -> bool:
         return False
 
 
-def _ask_array(x: Any, manner: _Manner) -> _Tensor:
+def _ask_array(x: Any, manner: _Manner) -> Tensor:
     try:
         return _ask(x, manner.version)
     except Exception as error:
         if not manner.version and _is_read_only(x):
             reason = f"{manner.name} asks for a legacy tensor, which can't say read-only"
-            raise _NoTensor("fail", reason, manner.detour) from error
+            raise NoTensor("fail", reason, manner.detour) from error
         reason = f"{type(x).__name__} gives no tensor: {error}"
-        raise _NoTensor("fail", reason, "convert it, or do what this message says") from error
+        raise NoTensor("fail", reason, "convert it, or do what this message says") from error
 
 
-def _ask_vector(vector: Any, manner: _Manner) -> _Tensor:
+def _ask_vector(vector: Any, manner: _Manner) -> Tensor:
     """Return what a vector gives, from its buffer: nothing is exported and nothing noted."""
     try:
-        tensor = _Tensor(*_exchange.examine(_exchange.borrow_buffer(vector)))
+        tensor = Tensor(*_exchange.examine(_exchange.borrow_buffer(vector)))
     except CeedError as error:
-        raise _NoTensor("fail", str(error), "") from error
+        raise NoTensor("fail", str(error), "") from error
     if tensor.read_only and not manner.version and not manner.by_table:
         reason = (
             "it is read-only or leased, which a legacy tensor can't say: the vector gives a copy"
         )
-        raise _NoTensor("copy", reason, "x.to_jax() shares it" if manner.name == "JAX" else "")
+        raise NoTensor("copy", reason, "x.to_jax() shares it" if manner.name == "JAX" else "")
     return tensor
 
 
-def _ask_values(x: Any, manner: _Manner) -> _Tensor:
+def _ask_values(x: Any, manner: _Manner) -> Tensor:
     """Return the tensor that we make of what has no __dlpack__."""
     if manner is not MANNERS["pyceedlike"]:
         reason = f"{type(x).__name__} has no __dlpack__"
-        raise _NoTensor("fail", reason, "make an array of it first, as in numpy.asarray(x)")
+        raise NoTensor("fail", reason, "make an array of it first, as in numpy.asarray(x)")
     try:
         capsule, why = capsule_of(x, None, may_copy=True)
     except (CeedError, TypeError) as error:
-        raise _NoTensor("fail", str(error), "") from error
+        raise NoTensor("fail", str(error), "") from error
     if why:
-        raise _NoTensor("copy", why, "make an array of it first, as in numpy.array(x, float)")
-    return _Tensor(*_exchange.examine(capsule))
+        raise NoTensor("copy", why, "make an array of it first, as in numpy.array(x, float)")
+    return Tensor(*_exchange.examine(capsule))
 
 
-def _tensor(x: Any, manner: _Manner) -> _Tensor:
+def tensor_of(x: Any, manner: _Manner) -> Tensor:
+    """Return the tensor that a library gets of x; raises NoTensor where it gets none."""
     if isinstance(x, _exchange.Exporter):
         return _ask_vector(x, manner)
     if manner.by_table and hasattr(type(x), "__dlpack_c_exchange_api__"):
-        return _Tensor(*_exchange.examine(x))
+        return Tensor(*_exchange.examine(x))
     return _ask_array(x, manner) if hasattr(x, "__dlpack__") else _ask_values(x, manner)
 
 
 def _judge(x: Any, manner: _Manner) -> Verdict:
     try:
-        tensor = _tensor(x, manner)
-    except _NoTensor as verdict:
+        tensor = tensor_of(x, manner)
+    except NoTensor as verdict:
         return verdict.args
     for rule in manner.rules:
         verdict = rule(tensor)

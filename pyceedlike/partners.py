@@ -128,8 +128,8 @@ PARTNERS = {
         "dpnp.from_dlpack(x)",
         lambda dpnp, x: dpnp.from_dlpack(x),
         lambda dpnp, x: dpnp.array(x),
-        lambda x: x.get_array()._pointer,
-        lambda x: x.flags.writable,
+        lambda x: x.__sycl_usm_array_interface__["data"][0],
+        lambda x: not x.__sycl_usm_array_interface__["data"][1],
     ),
     "numba": Partner(
         "Numba",
