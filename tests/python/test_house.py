@@ -21,6 +21,7 @@ LAYERS = [
     *("partners", "explain", "doctor"),
 ]
 PARTNERS = {"numpy", "jax", "jaxlib", "torch", "tvm_ffi", "cupy", "numba", "scipy", "ml_dtypes"}
+PARTNERS |= {"tensorflow", "pyarrow", "mpi4py", "dpnp"}
 
 
 def package_modules():
