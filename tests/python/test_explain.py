@@ -173,8 +173,10 @@ def first_address(x):
 @pytest.mark.parametrize("to", [*LIBRARIES, "jax"])
 @pytest.mark.parametrize("what", others())
 @pytest.mark.filterwarnings("ignore:Exporting an unversioned DLPack capsule:DeprecationWarning")
-def test_arrays_of_other_libraries_are_taken_as_was_said(request, jax, what, to):
+def test_arrays_of_other_libraries_are_taken_as_was_said(request, what, to):
     library, make = others()[what]
+    if "jax" in (library, to):
+        request.getfixturevalue("jax")
     x = make(pytest.importorskip(library, reason=f"{library} is not installed"))
     take, where = calls(to)
     said = explain(x, to)
@@ -215,7 +217,9 @@ VECTORS |= {"a leased vector": leased, "a vector being written": being_written}
 
 @pytest.mark.parametrize("to", [*LIBRARIES, "jax"])
 @pytest.mark.parametrize("what", VECTORS)
-def test_vectors_are_taken_as_was_said(ceed, jax, what, to):
+def test_vectors_are_taken_as_was_said(request, ceed, what, to):
+    if to == "jax":
+        request.getfixturevalue("jax")
     vector, _held = VECTORS[what](ceed)
     take, where = calls(to)
     said = explain(vector, to)
@@ -285,7 +289,9 @@ def test_an_old_producer_is_asked_once_more(to):
     [{"device": (2, 0)}, {"device": (12, 3)}, {"dtype": (2, 64, 2)}, {"dtype": (3, 64, 1)}],
     ids=str,
 )
-def test_strange_tensors_are_said_to_fail(partner, jax, to, changes):
+def test_strange_tensors_are_said_to_fail(request, partner, to, changes):
+    if to == "jax":
+        request.getfixturevalue("jax")
     x = aligned("f8", 0).ravel()[:4]
     fields = {"strides": [1], "dtype": (2, 64, 1), "version": None if to == "jax" else (1, 0)}
     fake = partner.Fake(x.ctypes.data, x.shape, **{**fields, **changes})
