@@ -36,8 +36,7 @@ LEGEND = f"""\
 shared, copied: by comparing addresses; none: the library has no such arrays; time: of one hand-over
 of {ENTRIES} entries, the median of {REPEATS}.
 read-only, from a vector: kept; lost, as the library would write to the memory; copied; refused.
-read-only, into a vector: kept; assumed, as nothing says that it may be written; none to keep.
-"""
+read-only, into a vector: kept; assumed, as nothing says that it may be written; none to keep."""
 
 # --- This machine and this build --------------------------------------------------------------
 
@@ -186,23 +185,27 @@ def _read_only_here(partner: Partner, x: Any) -> str:
 
 def _take(partner: Partner, x: Any, scalar: str) -> tuple[str, str]:
     """Return what a vector makes of a library's array."""
-    try:
-        vector = from_dlpack(x)
-    except (CeedError, BufferError, TypeError, ValueError) as error:
-        return "fails", _first_line(error)
+    vector = from_dlpack(x)
     if vector.scalar != scalar:
         return "none", f"{partner.name} has no {scalar} as it is configured"
     shared = _address(vector) == partner.address(x)
     return "shared" if shared else "copied", vector.exchange.reason
 
 
-def _into_vector(partner: Partner, module: Any) -> Row:
+def _make(partner: Partner, module: Any, scalar: str) -> Any:
     import numpy
 
+    return partner.make(module, numpy.ones(ENTRIES, scalar))
+
+
+def _into_vector(partner: Partner, module: Any) -> Row:
     row: Row = {"source": partner.name, "why": ""}
     for scalar in LIBRARIES:
-        x = partner.make(module, numpy.ones(ENTRIES, scalar))
-        row[scalar], why = _take(partner, x, scalar)
+        try:
+            x = _make(partner, module, scalar)
+            row[scalar], why = _take(partner, x, scalar)
+        except Exception as error:  # no array of its own can be made, or none be taken
+            row[scalar], why = "fails", _first_line(error)
         _tell(row, row[scalar], why)
         if row[scalar] in ("shared", "copied") and "microseconds" not in row:
             row["microseconds"] = _median(lambda x=x: from_dlpack(x))
@@ -243,7 +246,8 @@ def _probe_apart(key: str) -> Row:
     if done.returncode:
         last = done.stderr.strip().splitlines()[-1:]
         return {"status": f"ends the program with {done.returncode}: {''.join(last)}"}
-    return json.loads(done.stdout.splitlines()[-1])
+    answers = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    return json.loads(answers[-1])  # the library may print, too
 
 
 def libraries() -> Iterator[Row]:

@@ -146,6 +146,20 @@ def test_a_library_that_does_not_import_is_a_row_that_says_so(tmp_path):
     assert library(found, "numpy")["from_vector"]["float64"] == "shared"
 
 
+def test_a_library_that_makes_no_arrays_is_a_row_that_says_so(tmp_path):
+    fake = """
+__version__ = "1.0"
+print("{noise}")
+def from_dlpack(x): raise RuntimeError("no driver")
+def array(x): raise RuntimeError("no memory")
+"""
+    found = library(answer("doctor", PYTHONPATH=alone(tmp_path, "numpy", cupy=fake)), "cupy")
+    assert (found["status"], found["version"]) == ("works", "1.0")
+    for direction, why in ("from_vector", "no driver"), ("into_vector", "no memory"):
+        assert found[direction]["float64"] == found[direction]["float32"] == "fails"
+        assert found[direction]["why"] == f"RuntimeError: {why}"
+
+
 def test_a_library_that_hangs_is_a_row_that_says_so(monkeypatch):
     monkeypatch.setattr(doctor, "PATIENCE", 0.001)
     rows = {row["module"]: row["status"] for row in doctor.libraries()}
