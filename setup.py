@@ -82,13 +82,16 @@ class BuildExt(build_ext):
         return mapping
 
 
+# One wheel for every Python, but for those without the GIL, which have no stable ABI.
+STABLE = not sysconfig.get_config_var("Py_GIL_DISABLED")
+
 exchange = Extension(
     "pyceedlike._exchange",
     sorted(map(str, pathlib.Path("pyceedlike").glob("_*.c"))),
     include_dirs=["include", "csrc"],
     depends=[*map(str, pathlib.Path().glob("[cip]*/*.h"))],
-    define_macros=[("Py_LIMITED_API", "0x030B0000")],
-    py_limited_api=True,
+    define_macros=[("Py_LIMITED_API", "0x030B0000")] if STABLE else [],
+    py_limited_api=STABLE,
     extra_compile_args=["-std=c99", "-O3", *WARNINGS, "-fvisibility=hidden", "-fno-plt"],
     library_dirs=["build/lib"],
     extra_link_args=[*(f"-l:{name}" for name in LIBRARIES), "-Wl,-rpath,$ORIGIN/lib"],
@@ -99,5 +102,5 @@ setup(
     ext_modules=[exchange],
     cffi_modules=["ffibuilder.py:ffi_f64", "ffibuilder.py:ffi_f32"],
     cmdclass={"build_ext": BuildExt},
-    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+    options={"bdist_wheel": {"py_limited_api": "cp311"}} if STABLE else {},
 )

@@ -40,6 +40,7 @@ from ._lib import (
 )
 from .ceed import Ceed
 from .dlpack import describe, from_dlpack
+from .explain import Explanation, explain
 from .vector import Exchange, Vector
 
 __all__ = [
@@ -63,8 +64,10 @@ __all__ = [
     "CeedMemoryError",
     "CeedUnsupportedError",
     "Exchange",
+    "Explanation",
     "Vector",
     "__version__",
     "describe",
+    "explain",
     "from_dlpack",
 ]

@@ -873,6 +873,7 @@ static PyMethodDef module_functions[] = {
     {"store_errors", StoreErrors, METH_VARARGS, NULL},
     {"view_ceed", ViewCeed, METH_VARARGS, NULL},
     {"describe", Describe, METH_O, describe_doc},
+    {"examine", Examine, METH_O, examine_doc},
     {"borrow_buffer", BorrowBuffer, METH_O, borrow_buffer_doc},
     {"borrow_address", BorrowAddress, METH_VARARGS, borrow_address_doc},
     {NULL, NULL, 0, NULL},

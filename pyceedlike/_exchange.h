@@ -141,6 +141,10 @@ PyObject *LeaseMethod(PyObject *self, PyObject *unused);
 int FillBuffer(PyObject *owner, Py_buffer *view, int flags, const Library *lib, void *data,
                int64_t *shape, bool read_only);
 
+/* _examine.c */
+extern const char examine_doc[];
+PyObject *Examine(PyObject *module, PyObject *object);
+
 /* _table.c */
 extern DLPackExchangeAPI exchange_api;
 

@@ -19,8 +19,10 @@ LIBRARIES = {"float64": ("libceedlike.so.0", "_f64"), "float32": ("libceedlike_f
 LAYERS = [
     *("_exchange", "_ceedlike_f64", "_ceedlike_f32"),
     *("_lib", "ceed", "sources", "vector", "fab", "qfunction", "dlpack", "fem", "native"),
+    *("partners", "explain", "doctor"),
 ]
 PARTNERS = {"numpy", "jax", "jaxlib", "torch", "tvm_ffi", "cupy", "numba", "scipy", "ml_dtypes"}
+PARTNERS |= {"tensorflow", "pyarrow", "mpi4py", "dpnp"}
 
 
 def package_modules():

@@ -3,15 +3,21 @@
 
 import gc
 import itertools
+import os
+import shutil
+import subprocess
 import sys
 import weakref
 
 import numpy as np
 import pytest
-from helpers import RUNS, churn, eventually, run_script, run_well, values_of, vector_of
+from helpers import ROOT, RUNS, churn, eventually, run_script, run_well, values_of, vector_of
 
 import pyceedlike
 from pyceedlike import USE_POINTER, from_dlpack
+
+#: How often each program is run to its end.
+ENDS = max(1, RUNS // 4)
 
 # What the programs have in common: a bit of everything that can be alive at the end.
 BEGIN = """
@@ -103,13 +109,64 @@ sinks = [thing for thing in everything() if isinstance(thing, _partner.Sink)]
 for sink in sinks:
     sink.release_in_thread(0.02)
 """,
+    "sixteen deleters in threads, before, at and after the end": """
+lent = bytearray(800)
+v = from_dlpack(memoryview(lent).cast("d"))
+sinks = [_partner.Sink(v.__dlpack__(max_version=(1, 0))) for _ in range(16)]
+for i, sink in enumerate(sinks):
+    sink.release_in_thread(0.002 * i)
+del lent, v
+""",
+    "sixteen threads at work on one vector": """
+v = from_dlpack(np.ones(100))
+def work():
+    while True:
+        view = np.from_dlpack(v)
+        from_dlpack(view), memoryview(v), v.__dlpack__()
+for _ in range(16):
+    threading.Thread(target=work, daemon=True).start()
+""",
+    "threads that end after the main thread": """
+import time
+things = everything()
+def work():
+    mine = everything()
+    time.sleep(0.02)
+    mine += things
+for _ in range(4):
+    threading.Thread(target=work).start()
+""",
+    "a pool of threads": """
+from concurrent.futures import ThreadPoolExecutor
+pool = ThreadPoolExecutor(4)
+results = [pool.submit(everything, 10) for _ in range(8)]
+""",
+    "an exception in flight in a thread": """
+def work():
+    things = everything()
+    try:
+        raise KeyError("mine")
+    finally:
+        _partner.Sink(things[1].__dlpack__()).release_in_thread(0.001)
+        more = everything()
+threading.excepthook = lambda arguments: None
+t = threading.Thread(target=work); t.start(); t.join()
+""",
+    "an exception in flight at exit": """
+def work():
+    try:
+        raise KeyError("mine")
+    finally:
+        things = everything()
+        sys.exit(0)
+work()
+""",
 }
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_program_ends_well_with_things_alive_in(script_paths, program):
-    runs = max(1, RUNS // 4) if program != "module globals" else RUNS
-    for _ in range(runs):
+    for _ in range(ENDS):
         run_well(BEGIN + PROGRAMS[program], paths=script_paths)
 
 
@@ -122,6 +179,25 @@ def test_a_program_that_fails_says_only_why(script_paths):
     script = BEGIN + "things = everything(); raise SystemExit(7)"
     done = run_script(script, paths=script_paths)
     assert (done.returncode, done.stderr) == (7, "")
+
+
+def test_an_exception_that_ends_the_program_is_all_that_is_said(script_paths):
+    script = (
+        BEGIN
+        + """
+def fail():
+    things = everything()
+    raise KeyError("mine")
+fail()
+"""
+    )
+    for _ in range(ENDS):
+        done = run_script(script, paths=script_paths)
+        assert done.returncode == 1
+        first, *_, last = done.stderr.splitlines()
+        assert first.startswith("Traceback")
+        assert last == "KeyError: 'mine'"
+        assert "ignored" not in done.stderr
 
 
 @pytest.mark.parametrize("library", ["torch", "jax"])
@@ -144,6 +220,21 @@ cycle = Cycle(); cycle.me = cycle; cycle.held = out, back, v
         run_well(script.format(library=library), paths=script_paths)
 
 
+def test_a_program_ends_well_while_jax_computes(script_paths, jax):
+    script = """
+import jax, pyceedlike
+v = pyceedlike.Ceed(scalar="float32").Vector(4000)
+v.set_value(1)
+pending = jax.jit(lambda x: (x[:, None] * x).sum())(v.to_jax())
+w = pyceedlike.Ceed(scalar="float32").Vector(4000)
+w.set_value(1)
+block = w.jax()
+x = block.__enter__()
+"""
+    for _ in range(max(1, RUNS // 10)):
+        run_well(script, paths=script_paths)
+
+
 def test_a_forked_child_may_go_on(script_paths):
     script = """
 import os
@@ -161,7 +252,7 @@ _, status = os.waitpid(child, 0)
 assert status == 0, status
 assert float(things[12][0]) == 1
 """
-    for _ in range(max(1, RUNS // 4)):
+    for _ in range(ENDS):
         run_well(BEGIN + script, paths=script_paths)
 
 
@@ -174,7 +265,50 @@ if child:
     _, status = os.waitpid(child, 0)
     assert status == 0, status
 """
-    for _ in range(max(1, RUNS // 4)):
+    for _ in range(ENDS):
+        run_well(BEGIN + script, paths=script_paths)
+
+
+def test_a_child_may_be_forked_while_sixteen_threads_work(script_paths):
+    script = """
+import os
+v = from_dlpack(np.ones(100))
+done = threading.Event()
+def work():
+    while not done.is_set():
+        everything(10)
+        np.from_dlpack(v)
+threads = [threading.Thread(target=work) for _ in range(16)]
+for t in threads: t.start()
+child = os.fork()
+if child == 0:
+    more = everything()
+    assert np.from_dlpack(v).sum() == 100
+    del more
+    os._exit(0)
+_, status = os.waitpid(child, 0)
+done.set()
+for t in threads: t.join()
+assert status == 0, status
+"""
+    for _ in range(ENDS):
+        done = run_script(BEGIN + script, paths=script_paths)
+        assert done.returncode == 0, done.stderr
+
+
+def test_a_process_pool_may_work_with_what_it_inherits(script_paths):
+    script = """
+import multiprocessing
+things = everything()
+def work(i):
+    mine = everything(10 + i)
+    return float(things[12][0]) + len(mine[1])
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    assert pool.map(work, range(4)) == [11.0, 12.0, 13.0, 14.0]
+    pool.close()
+    pool.join()
+"""
+    for _ in range(ENDS):
         run_well(BEGIN + script, paths=script_paths)
 
 
@@ -195,11 +329,7 @@ assert keep[0].norm(0) == 3
     )
 
 
-def test_a_subinterpreter_does_no_harm(script_paths):
-    """It may work or refuse, but the main interpreter goes on."""
-    script = (
-        BEGIN
-        + """
+SUBINTERPRETER = """
 try:
     import _xxsubinterpreters as interpreters
 except ImportError:
@@ -207,6 +337,8 @@ except ImportError:
         import _interpreters as interpreters
     except ImportError:
         sys.exit()
+things = everything()
+sinks = [thing for thing in things if isinstance(thing, _partner.Sink)]
 inner = interpreters.create()
 try:
     interpreters.run_string(inner, '''
@@ -221,14 +353,69 @@ else:
 ''')
 except Exception:
     pass
+for sink in sinks:
+    sink.release_in_thread(0)
+    sink.join()
+more = everything()
 try:
     interpreters.destroy(inner)
 except Exception:
     pass
-things = everything()
+last = everything()
 """
+
+
+def test_a_subinterpreter_does_no_harm(script_paths):
+    """It may work or refuse, but the main interpreter goes on."""
+    for _ in range(ENDS):
+        done = run_script(BEGIN + SUBINTERPRETER, paths=script_paths)
+        assert done.returncode == 0, done.stderr
+
+
+def free_threaded_python():
+    """Return a free-threaded Python that has what the package is built with, or skip."""
+    names = [os.environ.get("CEEDLIKE_FREE_THREADED"), "python3.14t", "python3.13t"]
+    needed = "import sysconfig, cffi, numpy, setuptools"
+    needed += "; assert sysconfig.get_config_var('Py_GIL_DISABLED')"
+    for name in filter(None, names):
+        program = shutil.which(name)
+        if program and not subprocess.run([program, "-c", needed], capture_output=True).returncode:
+            return program
+    return pytest.skip("no free-threaded Python with cffi, NumPy and setuptools on this machine")
+
+
+def test_free_threaded_python(tmp_path):
+    """The package asks for the GIL there, as modules do that do not say that they need none."""
+    python = free_threaded_python()
+    for folder in ("csrc", "include", "pyceedlike"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    for name in ("Makefile", "pyproject.toml", "setup.py", "ffibuilder.py", "README.md"):
+        shutil.copy(ROOT / name, tmp_path)
+    build = [python, "setup.py", "build", "--build-lib", str(tmp_path / "built")]
+    subprocess.run(build, cwd=tmp_path, check=True, capture_output=True)
+    script = """
+import threading
+import numpy as np, pyceedlike
+v = pyceedlike.from_dlpack(np.ones(100))
+failed = []
+def work():
+    try:
+        for _ in range(200):
+            view = np.from_dlpack(v)
+            assert pyceedlike.from_dlpack(view).norm(pyceedlike.NORM_1) == 100
+            memoryview(v).release()
+    except BaseException as error:
+        failed.append(error)
+threads = [threading.Thread(target=work) for _ in range(16)]
+for t in threads: t.start()
+for t in threads: t.join()
+assert not failed, failed
+assert v.export_count == 0
+"""
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "built")}
+    done = subprocess.run(
+        [python, "-c", script], env=environment, cwd="/", capture_output=True, text=True
     )
-    done = run_script(script, paths=script_paths)
     assert done.returncode == 0, done.stderr
 
 

@@ -104,6 +104,45 @@ def test_exports_of_one_vector_balance(ceed, max_version):
     vector.set_value(1)
 
 
+def test_sixteen_threads_on_one_vector(partner, ceed):
+    """Each does something else with it; what is refused is refused cleanly, and all is let go."""
+    vector = vector_of(ceed, range(100))
+
+    def lend(_):
+        with vector.array_read() as array:
+            assert array[99] == 99
+
+    def sink(_):
+        held = partner.Sink(vector.__dlpack__(max_version=(1, 0)))
+        held.release_in_thread(0)
+        held.join()
+
+    work = [
+        lambda _: np.from_dlpack(vector)[99],
+        lambda _: from_dlpack(np.from_dlpack(vector)).norm(),
+        lambda _: vector.to_dlpack(mode="read", max_version=(1, 0)),
+        lambda _: vector.to_dlpack(copy=True),
+        lambda _: memoryview(vector).release(),
+        lambda _: pyceedlike.Vector.from_handle(vector.handle).norm(),
+        lend,
+        sink,
+    ]
+
+    def repeat(i):
+        refused = 0
+        for k in range(5 * RUNS):
+            try:
+                work[i % len(work)](k)
+            except BufferError:
+                refused += 1
+        return refused
+
+    assert failures(together(repeat, 16)) == []
+    assert eventually(lambda: vector.export_count == 0)
+    assert values_of(vector).tolist() == list(range(100))
+    vector.set_value(1)
+
+
 def test_leases_of_one_vector_balance(ceed):
     vector = vector_of(ceed, range(100))
 

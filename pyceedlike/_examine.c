@@ -1,0 +1,95 @@
+// What a DLPack tensor says of itself, as Python objects.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <Python.h>
+
+#include "_exchange.h"
+
+/* A tuple, or None where there are no numbers. */
+static PyObject *Numbers(const int64_t *numbers, int32_t count) {
+  PyObject *tuple;
+
+  if (!numbers && count) Py_RETURN_NONE;
+  tuple = PyTuple_New(count);
+  for (int32_t i = 0; tuple && i < count; i++) {
+    PyObject *number = PyLong_FromLongLong(numbers[i]);
+    if (!number) {
+      Py_CLEAR(tuple);
+    } else {
+      PyTuple_SetItem(tuple, i, number);
+    }
+  }
+  return tuple;
+}
+
+static PyObject *Report(const DLTensor *tensor, bool versioned, uint64_t flags) {
+  PyObject *shape = Numbers(tensor->shape, tensor->ndim);
+  PyObject *strides = shape ? Numbers(tensor->strides, tensor->ndim) : NULL;
+
+  if (!strides) {
+    Py_XDECREF(shape);
+    return NULL;
+  }
+  return Py_BuildValue(
+      "(NK(iii)(ii)NNK)", PyBool_FromLong(versioned), (unsigned long long)flags, tensor->dtype.code,
+      tensor->dtype.bits, tensor->dtype.lanes, (int)tensor->device.device_type,
+      (int)tensor->device.device_id, shape, strides,
+      (unsigned long long)((uintptr_t)tensor->data + (uintptr_t)tensor->byte_offset));
+}
+
+/* Nothing but the version and the device is believed before it is checked. */
+static PyObject *ReportManaged(const void *managed, bool versioned) {
+  const DLManagedTensorVersioned *head = managed;
+  const DLTensor *tensor =
+      versioned ? &head->dl_tensor : &((const DLManagedTensor *)managed)->dl_tensor;
+  const Library *lib = &libraries[FLOAT64];
+  CeedDLPackSpec anything = CEED_DLPACK_ANY;
+  int code;
+
+  if (!versioned || head->version.major == DLPACK_MAJOR) {
+    anything.device_type = tensor->device.device_type;
+  }
+  code = lib->DLPackCheck(managed, versioned, &anything);
+  return code ? Raise(lib, code) : Report(tensor, versioned, versioned ? head->flags : 0);
+}
+
+static PyObject *ReportObject(PyObject *object, const DLPackExchangeAPI *api) {
+  DLManagedTensorVersioned *tensor;
+  PyObject *report;
+
+  if (api->header.version.major != DLPACK_MAJOR) {
+    PyErr_SetString(ErrorClass(CEED_ERROR_INCOMPATIBLE), "an exchange API of another DLPack");
+    return NULL;
+  }
+  if (api->managed_tensor_from_py_object_no_sync(object, &tensor)) return NULL;
+  report = ReportManaged(tensor, true);
+  if (tensor->deleter) tensor->deleter(tensor);
+  return report;
+}
+
+static PyObject *ExamineByTable(PyObject *object) {
+  PyObject *capsule =
+      PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__dlpack_c_exchange_api__");
+  const DLPackExchangeAPI *api;
+  PyObject *report;
+
+  if (!capsule) return NULL;
+  api = PyCapsule_GetPointer(capsule, "dlpack_exchange_api");
+  report = api ? ReportObject(object, api) : NULL;
+  Py_DECREF(capsule);
+  return report;
+}
+
+const char examine_doc[] =
+    "Return what a tensor says of itself: (versioned, flags, type, device, shape, strides or None, "
+    "address of the first entry). It is that of an unused capsule, which keeps it, or what the C "
+    "exchange API of an object gives.";
+
+PyObject *Examine(PyObject *Py_UNUSED(module), PyObject *object) {
+  if (PyCapsule_IsValid(object, versioned_name)) {
+    return ReportManaged(PyCapsule_GetPointer(object, versioned_name), true);
+  }
+  if (PyCapsule_IsValid(object, legacy_name)) {
+    return ReportManaged(PyCapsule_GetPointer(object, legacy_name), false);
+  }
+  return ExamineByTable(object);
+}

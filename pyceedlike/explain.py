@@ -1,0 +1,445 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Whether an array will be shared, before anyone tries: what each library asks for and refuses."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Set
+from typing import Any, NamedTuple
+
+from . import _exchange
+from ._lib import CeedError
+from .partners import PARTNERS
+from .sources import capsule_of
+
+
+class Explanation(NamedTuple):
+    """What will happen to the memory of an array, why, and what to change."""
+
+    call: str  # the call that is explained
+    outcome: str  # "share", "copy" or "fail"
+    reason: str
+    change: str = ""  # what makes it share; empty where there is nothing to change
+
+    def __str__(self) -> str:
+        text = f"{self.call}: {self.outcome}\n  why: {self.reason}"
+        return f"{text}\n  instead: {self.change}" if self.change else text
+
+
+# --- What a tensor says of itself -------------------------------------------------------------
+
+_READ_ONLY, _IS_COPIED = 1, 2  # flags
+_INT, _UINT, _FLOAT, _BFLOAT, _COMPLEX, _BOOL = 0, 1, 2, 4, 5, 6  # codes of types
+_NAMES = {_INT: "int", _UINT: "uint", _FLOAT: "float", _BFLOAT: "bfloat", _COMPLEX: "complex"}
+_CPU, _CUDA, _ROCM = 1, 2, 10  # types of devices
+_HOST = {_CPU, 3, 11, 13}  # plain, pinned by CUDA or ROCm, managed by CUDA
+_DEVICES = {_CUDA: "a CUDA device", 8: "a Metal device", _ROCM: "a ROCm device"}
+
+
+class Tensor(NamedTuple):
+    """The fields of a DLPack tensor."""
+
+    versioned: bool
+    flags: int
+    type: tuple[int, int, int]  # code, bits, lanes
+    device: tuple[int, int]
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | None  # in entries; None: those of C order
+    address: int
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the tensor says that nobody may write."""
+        return bool(self.flags & _READ_ONLY)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no entries."""
+        return 0 in self.shape
+
+    @property
+    def type_name(self) -> str:
+        """The type as NumPy calls it."""
+        code, bits, lanes = self.type
+        if code == _BOOL:
+            return "bool"
+        known = code in _NAMES and lanes == 1
+        return f"{_NAMES[code]}{bits}" if known else f"DLPack type {self.type}"
+
+    @property
+    def layout(self) -> str:
+        """Shape and strides, for a person."""
+        return f"shape {self.shape} with strides {self.strides}"
+
+    @property
+    def steps(self) -> list[tuple[int, int]]:
+        """Stride and length of each axis that is stepped along."""
+        if self.strides is None or self.is_empty:
+            return []
+        pairs = zip(self.strides, self.shape, strict=True)
+        return [(stride, length) for stride, length in pairs if length > 1]
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the entries are contiguous in C order."""
+        return _is_dense(self.steps)
+
+    @property
+    def is_compact(self) -> bool:
+        """Whether the entries are contiguous in some order of the axes."""
+        return _is_dense(sorted(self.steps, reverse=True))
+
+
+def _is_dense(steps: list[tuple[int, int]]) -> bool:
+    """Return whether steps, the last one the smallest, leave no gaps."""
+    expected = 1
+    for stride, length in reversed(steps):
+        if stride != expected:
+            return False
+        expected *= length
+    return True
+
+
+# --- Rules: the first that objects decides ----------------------------------------------------
+
+Verdict = tuple[str, str, str]  # outcome, reason, change
+Rule = Callable[[Tensor], Verdict | None]
+
+_IN_C_ORDER = "copy it in C order first, as in numpy.ascontiguousarray(x)"
+
+
+def _on(name: str, devices: Callable[[], Set[int]]) -> Rule:
+    """Return the rule of a library that reads memory on these devices."""
+
+    def rule(tensor: Tensor) -> Verdict | None:
+        kind, number = tensor.device
+        if kind in devices():
+            return None
+        where = _DEVICES.get(kind, "a device")
+        reason = (
+            f"the memory is on {where} (DLPack device {kind}, {number}) that {name} does not read"
+        )
+        return "fail", reason, "copy it to the host first"
+
+    return rule
+
+
+def _of(name: str, types: Set[tuple[int, int]]) -> Rule:
+    """Return the rule of a library that has these types, each of a code and bits."""
+
+    def rule(tensor: Tensor) -> Verdict | None:
+        code, bits, lanes = tensor.type
+        if (code, bits) in types and lanes == 1:
+            return None
+        return "fail", f"{name} takes no {tensor.type_name}", "convert it first"
+
+    return rule
+
+
+def _contiguous(name: str, otherwise: str) -> Rule:
+    def rule(tensor: Tensor) -> Verdict | None:
+        if tensor.is_contiguous:
+            return None
+        reason = f"{tensor.layout} is not C-contiguous, and {name} shares nothing else"
+        return otherwise, reason, _IN_C_ORDER
+
+    return rule
+
+
+def _compact_for_jax(tensor: Tensor) -> Verdict | None:
+    if tensor.is_compact:
+        return None
+    reason = f"{tensor.layout} leaves gaps or repeats entries, and JAX takes neither"
+    return "fail", reason, _IN_C_ORDER
+
+
+def _x64_for_jax(tensor: Tensor) -> Verdict | None:
+    code, bits, _ = tensor.type
+    if bits != (128 if code == _COMPLEX else 64) or _x64_is_on():
+        return None
+    narrow = tensor.type_name.replace(str(bits), str(bits // 2))
+    reason = f"jax_enable_x64 is off, so that JAX makes {narrow} of {tensor.type_name}"
+    return "copy", reason, 'jax.config.update("jax_enable_x64", True)'
+
+
+def _aligned_for_jax(tensor: Tensor) -> Verdict | None:
+    from .interop.jax import ALIGNMENT
+
+    past = tensor.address % ALIGNMENT
+    if tensor.is_empty or not past:
+        return None
+    reason = (
+        f"JAX shares memory from {ALIGNMENT}-byte boundaries on, and this starts {past} bytes past"
+    )
+    return "copy", reason, "keep the values where a boundary is, as a vector's own memory does"
+
+
+def _forwards_for_torch(tensor: Tensor) -> Verdict | None:
+    if all(stride >= 0 for stride, _ in tensor.steps):
+        return None
+    return "fail", f"{tensor.layout} runs backwards, and PyTorch then ends the program", _IN_C_ORDER
+
+
+def _versioned_for_arrow(tensor: Tensor) -> Verdict | None:
+    if tensor.versioned:
+        return None
+    change = "pass a vector over the same memory: pyceedlike.from_dlpack(x)"
+    return "fail", "Arrow takes no legacy tensor, and the source gives no other", change
+
+
+def _one_axis_for_arrow(tensor: Tensor) -> Verdict | None:
+    if len(tensor.shape) == 1 and tensor.strides in (None, (1,)):
+        return None
+    reason = f"{tensor.layout} is not one axis with a stride of 1, as an Arrow array is"
+    return "fail", reason, "reshape it first, or use pyarrow.Tensor.from_dlpack(x)"
+
+
+def _aligned_for_us(tensor: Tensor) -> Verdict | None:
+    size = tensor.type[1] // 8
+    if tensor.is_empty or not tensor.address % size:
+        return None
+    reason = f"the memory starts at {tensor.address:#x}, which is no multiple of {size} bytes"
+    return "copy", reason, "keep the values in memory of their own, as in numpy.array(x)"
+
+
+def _copied_by_source(tensor: Tensor) -> Verdict | None:
+    if not tensor.flags & _IS_COPIED:
+        return None
+    return "copy", "the source hands out a copy of its values", ""
+
+
+# --- What libraries say of their settings -----------------------------------------------------
+
+
+def _x64_is_on() -> bool:
+    try:
+        return importlib.import_module("jax").config.jax_enable_x64
+    except ImportError:
+        return False  # as it comes
+
+
+def _host() -> Set[int]:
+    return _HOST
+
+
+def _plain_host() -> Set[int]:
+    return {_CPU}
+
+
+def _devices_of_jax() -> Set[int]:
+    try:
+        has_gpu = importlib.import_module("jax").default_backend() == "gpu"
+    except ImportError:
+        has_gpu = False
+    return {_CPU, _CUDA, _ROCM} if has_gpu else {_CPU}
+
+
+def _devices_of_torch() -> Set[int]:
+    try:
+        has_gpu = importlib.import_module("torch").cuda.is_available()
+    except ImportError:
+        has_gpu = False
+    return {_CPU, _CUDA, _ROCM} if has_gpu else {_CPU}
+
+
+# --- What each library asks for ---------------------------------------------------------------
+
+
+def _types(**widths: str) -> set[tuple[int, int]]:
+    codes = {f"{name}s": code for code, name in _NAMES.items()} | {"bools": _BOOL}
+    return {(codes[name], int(bits)) for name, each in widths.items() for bits in each.split()}
+
+
+_REALS = _types(ints="8 16 32 64", uints="8 16 32 64", floats="16 32 64")
+_COMMON = _REALS | _types(complexs="64 128", bools="8")
+_FLOAT8 = {(code, 8) for code in range(7, 15)}
+_FLOAT8_OF_TORCH = {(code, 8) for code in range(10, 15)}
+
+_LOCKED = ", read-only: a legacy tensor can't say that it may be written"
+_UNHEEDED = ", which is read-only, and would write to it all the same"
+
+
+class _Manner(NamedTuple):
+    """How a library takes an array."""
+
+    name: str
+    call: str
+    version: tuple[int, int] | None  # max_version that it asks for; None: a legacy tensor
+    rules: tuple[Rule, ...]
+    by_table: bool = False  # whether it prefers the C exchange API
+    legacy: str = ""  # what else it makes of a legacy tensor that it shares
+    read_only: str = ", which is read-only"  # and of a read-only one
+    detour: str = ""  # how it gets read-only memory though it asks for legacy tensors
+
+
+def _manner(module: str, version: tuple[int, int] | None, *rules: Rule, **more: Any) -> _Manner:
+    return _Manner(PARTNERS[module].name, PARTNERS[module].call, version, rules, **more)
+
+
+MANNERS = {
+    "pyceedlike": _Manner(
+        "pyceedlike",
+        "pyceedlike.from_dlpack(x)",
+        (1, 3),
+        (
+            _on("pyceedlike", _host),
+            _of("a vector", _types(floats="32 64")),
+            _copied_by_source,
+            _contiguous("a vector", "copy"),
+            _aligned_for_us,
+        ),
+        legacy=_LOCKED,
+    ),
+    "numpy": _manner(
+        "numpy",
+        (1, 0),
+        _on("NumPy", _host),
+        _of("NumPy", _COMMON),
+        _copied_by_source,
+        legacy=_LOCKED,
+    ),
+    "jax": _manner(
+        "jax",
+        None,
+        _on("JAX", _devices_of_jax),
+        _of("JAX", _COMMON | _types(bfloats="16") | _FLOAT8),
+        _compact_for_jax,
+        _x64_for_jax,
+        _aligned_for_jax,
+        detour="a vector over the same memory lends it to JAX: pyceedlike.from_dlpack(x).to_jax()",
+    ),
+    "torch": _manner(
+        "torch",
+        (1, 0),
+        _on("PyTorch", _devices_of_torch),
+        _of("PyTorch", _COMMON | _types(bfloats="16", complexs="32") | _FLOAT8_OF_TORCH),
+        _forwards_for_torch,
+        _copied_by_source,
+        read_only=_UNHEEDED,
+    ),
+    "tvm_ffi": _manner(
+        "tvm_ffi",
+        None,
+        by_table=True,
+        read_only=_UNHEEDED,
+        detour="pass a vector over the same memory: pyceedlike.from_dlpack(x)",
+    ),
+    "tensorflow": _manner(
+        "tensorflow",
+        None,
+        _on("TensorFlow", _plain_host),
+        _of("TensorFlow", _COMMON | _types(bfloats="16")),
+        _contiguous("TensorFlow", "fail"),
+        detour="pass pyceedlike.from_dlpack(x), which gives a copy",
+    ),
+    "pyarrow": _manner(
+        "pyarrow",
+        (1, 3),
+        _versioned_for_arrow,
+        _on("Arrow", _host),
+        _of("Arrow", _REALS),
+        _copied_by_source,
+        _one_axis_for_arrow,
+    ),
+}
+
+# --- The tensor that it gets ------------------------------------------------------------------
+
+
+class NoTensor(Exception):  # noqa: N818 - a verdict, not an error
+    """The library gets no tensor of the source; the arguments are the verdict."""
+
+
+def _ask(x: Any, version: tuple[int, int] | None) -> Tensor:
+    """Return the tensor that x gives to who asks so."""
+    if version:
+        try:
+            return Tensor(*_exchange.examine(x.__dlpack__(max_version=version)))
+        except TypeError:  # a producer from before versions
+            pass
+    return Tensor(*_exchange.examine(x.__dlpack__()))
+
+
+def _is_read_only(x: Any) -> bool:
+    try:
+        return _ask(x, (1, 0)).read_only
+    except Exception:
+        return False
+
+
+def _ask_array(x: Any, manner: _Manner) -> Tensor:
+    try:
+        return _ask(x, manner.version)
+    except Exception as error:
+        if not manner.version and _is_read_only(x):
+            reason = f"{manner.name} asks for a legacy tensor, which can't say read-only"
+            raise NoTensor("fail", reason, manner.detour) from error
+        reason = f"{type(x).__name__} gives no tensor: {error}"
+        raise NoTensor("fail", reason, "convert it, or do what this message says") from error
+
+
+def _ask_vector(vector: Any, manner: _Manner) -> Tensor:
+    """Return what a vector gives, from its buffer: nothing is exported and nothing noted."""
+    try:
+        tensor = Tensor(*_exchange.examine(_exchange.borrow_buffer(vector)))
+    except CeedError as error:
+        raise NoTensor("fail", str(error), "") from error
+    if tensor.read_only and not manner.version and not manner.by_table:
+        reason = (
+            "it is read-only or leased, which a legacy tensor can't say: the vector gives a copy"
+        )
+        raise NoTensor("copy", reason, "x.to_jax() shares it" if manner.name == "JAX" else "")
+    return tensor
+
+
+def _ask_values(x: Any, manner: _Manner) -> Tensor:
+    """Return the tensor that we make of what has no __dlpack__."""
+    if manner is not MANNERS["pyceedlike"]:
+        reason = f"{type(x).__name__} has no __dlpack__"
+        raise NoTensor("fail", reason, "make an array of it first, as in numpy.asarray(x)")
+    try:
+        capsule, why = capsule_of(x, None, may_copy=True)
+    except (CeedError, TypeError) as error:
+        raise NoTensor("fail", str(error), "") from error
+    if why:
+        raise NoTensor("copy", why, "make an array of it first, as in numpy.array(x, float)")
+    return Tensor(*_exchange.examine(capsule))
+
+
+def tensor_of(x: Any, manner: _Manner) -> Tensor:
+    """Return the tensor that a library gets of x; raises NoTensor where it gets none."""
+    if isinstance(x, _exchange.Exporter):
+        return _ask_vector(x, manner)
+    if manner.by_table and hasattr(type(x), "__dlpack_c_exchange_api__"):
+        return Tensor(*_exchange.examine(x))
+    return _ask_array(x, manner) if hasattr(x, "__dlpack__") else _ask_values(x, manner)
+
+
+def _judge(x: Any, manner: _Manner) -> Verdict:
+    try:
+        tensor = tensor_of(x, manner)
+    except NoTensor as verdict:
+        return verdict.args
+    for rule in manner.rules:
+        verdict = rule(tensor)
+        if verdict:
+            return verdict
+    how = manner.read_only if tensor.read_only else "" if tensor.versioned else manner.legacy
+    return "share", f"{manner.name} shares the memory{how}", ""
+
+
+def explain(x: Any, to: str = "pyceedlike") -> Explanation:
+    """Return whether a library will share the memory of x, copy it or fail, and what to change.
+
+    to is "pyceedlike" or the name of a module: "numpy", "jax", "torch", "tvm_ffi", "tensorflow",
+    "pyarrow". Nothing is taken: x is asked for a tensor as the library would ask, and the tensor is
+    dropped again. Raises ValueError for another name.
+
+    >>> print(pyceedlike.explain(np.ones((2, 3)).T))
+    pyceedlike.from_dlpack(x): copy
+      why: shape (3, 2) with strides (1, 3) is not C-contiguous, and a vector shares nothing else
+      instead: copy it in C order first, as in numpy.ascontiguousarray(x)
+    """
+    if to not in MANNERS:
+        raise ValueError(f"to must be one of {', '.join(MANNERS)}, not {to!r}")
+    return Explanation(MANNERS[to].call, *_judge(x, MANNERS[to]))
