@@ -2,7 +2,7 @@
 #
 # make            the library in both precisions: build/lib/libceedlike.so.0, libceedlike_f32.so.0
 # make demo       a solver in C, driven from Python: examples/heat
-# make test       the tests in C and in Python
+# make test       the tests in C, in Python, and in Fortran where there is a compiler (FC)
 # make check      what every change must pass: format, two compilers, sanitizers, valgrind, the
 #                 examples, and the tests against a wheel in an empty environment
 # make fuzz       invented tensors, FUZZ_SECONDS for each program; needs clang
@@ -44,7 +44,7 @@ LIBS = -lm -ldl
 .DEFAULT_GOAL := lib
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: lib demo test test-c test-python check check-format check-wheel fuzz format venv \
+.PHONY: lib demo test test-c test-fortran test-python check check-format check-wheel fuzz format venv \
         install uninstall clean always
 
 # The beginning of a command: its short form is shown, or with V=1 the command itself.
@@ -114,6 +114,35 @@ $(BUILD)/tests/both/test_both: $(BUILD)/tests/f64/test_both.o $(BUILD)/tests/f32
 	@mkdir -p $(@D)
 	$(call say,LD $@)$(LINK) $(filter %.o,$^) -o $@ $(TEST_LIBS) -lceedlike -lceedlike_f32
 
+# Fortran: the module and its tests, in folders of their own for the .mod files. What it is for make
+# is the compiler that FC names, where it is there; with sanitizers it is left out.
+ifeq ($(origin FC),default)
+FC = gfortran
+endif
+HAVE_FORTRAN := $(if $(SAN),,$(shell command -v $(firstword $(FC))))
+FFLAGS ?= -O2 -g
+COMPILE_FORTRAN = $(FC) -std=f2018 $(WARNINGS) -fPIC $(FFLAGS)
+# Tests compare numbers exactly, and __FILE__ makes their lines long.
+COMPILE_FORTRAN_TEST = $(COMPILE_FORTRAN) -Wno-compare-reals -ffree-line-length-none
+$(BUILD)/fortran-flags: always
+	$(call keep,'$(shell LC_ALL=C $(FC) --version 2>/dev/null | head -n 1)' '$(COMPILE_FORTRAN)')
+
+# The rules of one precision. $1: its folder; $2: its library; $3: its flag.
+define fortran
+$(BUILD)/fortran/$1/ceedlike.o: fortran/ceedlike.F90 $(BUILD)/fortran-flags
+	@mkdir -p $$(@D)
+	$$(call say,FC $$@)$$(COMPILE_FORTRAN) $3 -J$$(@D) -c $$< -o $$@
+$(BUILD)/fortran/$1/testing.o: tests/fortran/testing.F90 $(BUILD)/fortran/$1/ceedlike.o
+	$$(call say,FC $$@)$$(COMPILE_FORTRAN_TEST) $3 -J$$(@D) -c $$< -o $$@
+$(BUILD)/fortran/$1/test_%.o: tests/fortran/test_%.F90 $(BUILD)/fortran/$1/testing.o
+	$$(call say,FC $$@)$$(COMPILE_FORTRAN_TEST) $3 -J$$(@D) -c $$< -o $$@
+$(BUILD)/fortran/$1/test_%: $(BUILD)/fortran/$1/test_%.o $(BUILD)/lib/lib$2.so.0
+	$$(call say,LD $$@)$(FC) $(FFLAGS) $(LDFLAGS) $(BUILD)/fortran/$1/ceedlike.o \
+	  $(BUILD)/fortran/$1/testing.o $$< -o $$@ $$(TEST_LIBS) -l$2
+endef
+$(eval $(call fortran,f64,ceedlike))
+$(eval $(call fortran,f32,ceedlike_f32,-DCEEDLIKE_SINGLE))
+
 -include $(wildcard $(patsubst %,$(BUILD)/%/*.d,f64 f64/fem f32 f32/fem tests/f64 tests/f32))
 
 # ---- Tests ---------------------------------------------------------------------------------------
@@ -124,20 +153,27 @@ TESTS := $(filter-out $(if $(SAN)$(VALGRIND),test_alloc), \
 SINGLE_TESTS := $(filter-out test_both test_both_f32,$(TESTS))
 PROGRAMS := $(foreach folder,f64 f32,$(addprefix $(BUILD)/tests/$(folder)/,$(SINGLE_TESTS))) \
             $(addprefix $(BUILD)/tests/both/,$(filter test_both,$(TESTS)))
+FORTRAN_PROGRAMS := $(if $(HAVE_FORTRAN),$(foreach folder,f64 f32,$(patsubst \
+                      tests/fortran/%.F90,$(BUILD)/fortran/$(folder)/%, \
+                      $(wildcard tests/fortran/test_*.F90))))
 TEST_LIBS = -L$(BUILD)/lib -Wl,-rpath,'$$ORIGIN/../../lib' $(LIBS)
 
 # The thread sanitizer of older compilers cannot bear the address layout of newer kernels.
 RUNNER = $(strip $(VALGRIND) $(if $(findstring thread,$(SAN)), \
            $(shell setarch -R true 2>/dev/null && echo setarch -R)))
 
-test-c: $(PROGRAMS)
-	@if command -v prove >/dev/null; then prove -j $$(nproc) -e '$(RUNNER)' $^; \
+prove = @if command -v prove >/dev/null; then prove -j $$(nproc) -e '$(RUNNER)' $^; \
 	else for program in $^; do echo "$$program"; $(RUNNER) ./$$program || exit 1; done; fi
+test-c: $(PROGRAMS)
+	$(prove)
+test-fortran: $(FORTRAN_PROGRAMS)
+	$(if $^,$(prove),@echo 'tests/fortran skipped: there is no $(FC)')
 
 test:
 	@$(PREFLIGHT) >/dev/null
 	@+$(MAKE) --no-print-directory test-c
 ifndef SAN
+	@+$(MAKE) --no-print-directory test-fortran
 	@+$(MAKE) --no-print-directory test-python
 endif
 
@@ -257,6 +293,7 @@ check:
 	$(call sub,test-c SAN=thread)
 	$(if $(shell command -v valgrind),$(call sub,test-c VALGRIND='$(MEMCHECK)'),\
 	  @echo 'valgrind skipped: it is not installed')
+	$(if $(shell command -v valgrind),$(call sub,test-fortran VALGRIND='$(MEMCHECK)'))
 	$(call sub,fuzz FUZZ_SECONDS=10)
 	$(call sub,demo)
 	$(call sub,check-wheel)
