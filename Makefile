@@ -7,7 +7,8 @@
 #                 examples, and the tests against a wheel in an empty environment
 # make fuzz       invented tensors, FUZZ_SECONDS for each program; needs clang
 # make format     lay out the sources in C and Python, and write include/ceedlike_names.h
-# make install    libraries, headers and pkg-config files (PREFIX, LIBDIR, INCLUDEDIR, DESTDIR)
+# make install    libraries, headers, Fortran module, pkg-config and CMake files (PREFIX, LIBDIR,
+#                 INCLUDEDIR, DESTDIR; STATIC=1 adds the archives)
 # make uninstall  remove them
 # make clean      remove build/; the virtual environment stays (rm -r .venv)
 #
@@ -35,8 +36,10 @@ BUILD ?= build$(FLAVOUR:%=/%)
 # In a checkout a warning is an error; a release must build with compilers yet to come.
 WARNINGS = -Wall -Wextra -Wpedantic $(if $(wildcard .git),-Werror)
 SANITIZE = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-COMPILE = $(CC) -std=c99 $(WARNINGS) -fPIC -pthread $(CFLAGS) $(SANITIZE) -Iinclude -Icsrc \
-          $(CPPFLAGS) -MMD -MP -c
+# A reproducible build says nothing of the folder that it was made in.
+REPRODUCIBLE = $(if $(SOURCE_DATE_EPOCH),-ffile-prefix-map=$(CURDIR)=.)
+COMPILE = $(CC) -std=c99 $(WARNINGS) -fPIC -pthread $(CFLAGS) $(SANITIZE) $(REPRODUCIBLE) \
+          -Iinclude -Icsrc $(CPPFLAGS) -MMD -MP -c
 OURS = -fvisibility=hidden -fno-semantic-interposition
 LINK = $(CC) -pthread $(CFLAGS) $(SANITIZE) $(LDFLAGS)
 LIBS = -lm -ldl
@@ -192,8 +195,9 @@ fuzz: $(patsubst tests/%.c,build/%,$(wildcard tests/fuzz/*.c))
 
 # What the package is built from: its files, and the list of them.
 PACKAGE := setup.py ffibuilder.py pyproject.toml Makefile $(sort $(shell \
-             find csrc include pyceedlike -path pyceedlike/include -prune -o -name '*.[ch]' -print \
-               -o -name '*.py' -print -o -name '*.pyi' -print -o -name py.typed -print 2>/dev/null))
+             find csrc include pyceedlike fortran cmake -path pyceedlike/include -prune \
+               -o -name '*.[ch]' -print -o -name '*.py' -print -o -name '*.pyi' -print \
+               -o -name py.typed -print -o -name '*.F90' -print -o -name '*.cmake' -print 2>/dev/null))
 build/package: always
 	$(call keep,$(PACKAGE))
 
@@ -303,29 +307,49 @@ check:
 HEADERS := $(sort $(shell cd include && find . -name '*.h' -printf '%P\n'))
 VERSION := $(shell sed -n 's/^.define CEED_VERSION_[MP][A-Z]* \([0-9]*\)$$/\1/p' \
              include/ceedlike.h | paste -sd.)
+LIBRARIES = ceedlike ceedlike_f32
 
 INSTALL_LIB = $(DESTDIR)$(LIBDIR)
 INSTALL_INCLUDE = $(DESTDIR)$(INCLUDEDIR)/ceedlike
 
 # The lines of a pkg-config file. $1: the library; $2: what a program is compiled with besides.
-pkgconfig = 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$(INCLUDEDIR)/ceedlike' '' \
+pkgconfig = 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$(INCLUDEDIR)/ceedlike' \
+  'compat=$${includedir}/compat' 'fortran=$${includedir}/ceedlike.F90' '' \
   'Name: $1' 'Description: vectors shared between C solvers and array libraries' \
-  'Version: $(VERSION)' 'Cflags: -I$${includedir}$2' 'Libs: -L$${libdir} -l$1'
+  'Version: $(VERSION)' 'Cflags: -I$${includedir}$2' 'Libs: -L$${libdir} -l$1' \
+  'Libs.private: -lm -ldl -pthread'
 
-install: lib
-	install -d $(INSTALL_LIB)/pkgconfig $(addprefix $(INSTALL_INCLUDE)/,$(sort $(dir $(HEADERS))))
-	install -m 755 $(BUILD)/lib/libceedlike.so.0 $(BUILD)/lib/libceedlike_f32.so.0 $(INSTALL_LIB)
-	ln -sf libceedlike.so.0 $(INSTALL_LIB)/libceedlike.so
-	ln -sf libceedlike_f32.so.0 $(INSTALL_LIB)/libceedlike_f32.so
+# The CMake files find the rest from where they lie.
+CMAKE_INCLUDE = $(shell realpath -m --relative-to=$(LIBDIR)/cmake/ceedlike $(INCLUDEDIR)/ceedlike)
+
+# An archive of one object, in which only the names of the interface are left.
+OBJCOPY ?= objcopy
+$(BUILD)/lib/libceedlike.a: $(OBJECTS:%=$(BUILD)/f64/%)
+$(BUILD)/lib/libceedlike_f32.a: $(OBJECTS:%=$(BUILD)/f32/%)
+$(LIBRARIES:%=$(BUILD)/lib/lib%.a):
+	@mkdir -p $(@D)
+	$(call say,AR $@)$(CC) -r -nostdlib $^ -o $(@:.a=.o)
+	@$(OBJCOPY) --localize-hidden $(@:.a=.o)
+	@rm -f $@ && $(AR) rcD $@ $(@:.a=.o) && rm $(@:.a=.o)
+
+install: lib $(if $(STATIC),$(LIBRARIES:%=$(BUILD)/lib/lib%.a))
+	install -d $(INSTALL_LIB)/pkgconfig $(INSTALL_LIB)/cmake/ceedlike \
+	  $(addprefix $(INSTALL_INCLUDE)/,$(sort $(dir $(HEADERS))))
+	install -m 755 $(LIBRARIES:%=$(BUILD)/lib/lib%.so.0) $(INSTALL_LIB)
+	$(if $(STATIC),install -m 644 $(LIBRARIES:%=$(BUILD)/lib/lib%.a) $(INSTALL_LIB))
+	for l in $(LIBRARIES); do ln -sf lib$$l.so.0 $(INSTALL_LIB)/lib$$l.so || exit 1; done
 	for h in $(HEADERS); do install -m 644 include/$$h $(INSTALL_INCLUDE)/$$h || exit 1; done
+	install -m 644 fortran/ceedlike.F90 $(INSTALL_INCLUDE)
+	for f in cmake/*.cmake; do sed 's|@INCLUDE@|$(CMAKE_INCLUDE)|; s|@VERSION@|$(VERSION)|' $$f \
+	  >$(INSTALL_LIB)/$${f%/*}/ceedlike/$${f##*/} || exit 1; done
 	printf '%s\n' $(call pkgconfig,ceedlike) >$(INSTALL_LIB)/pkgconfig/ceedlike.pc
 	printf '%s\n' $(call pkgconfig,ceedlike_f32, -DCEEDLIKE_SINGLE) \
 	  >$(INSTALL_LIB)/pkgconfig/ceedlike_f32.pc
 
 uninstall:
-	rm -f $(foreach l,ceedlike ceedlike_f32,$(INSTALL_LIB)/lib$l.so $(INSTALL_LIB)/lib$l.so.0 \
-	  $(INSTALL_LIB)/pkgconfig/$l.pc)
-	rm -rf $(INSTALL_INCLUDE)
+	rm -f $(foreach l,$(LIBRARIES),$(addprefix $(INSTALL_LIB)/,lib$l.so lib$l.so.0 lib$l.a \
+	  pkgconfig/$l.pc))
+	rm -rf $(INSTALL_INCLUDE) $(INSTALL_LIB)/cmake/ceedlike
 
 clean:
 	rm -rf build pyceedlike/lib pyceedlike/include pyceedlike/*.so *.egg-info

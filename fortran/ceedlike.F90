@@ -9,13 +9,12 @@
 !> ceedlike.h under the same name; here stands only what is Fortran's own. A handle is a value that
 !> may be assigned; only the *_destroy functions release what it stands for.
 #ifdef CEEDLIKE_SINGLE
-#define CEEDLIKE_MODULE ceedlike_f32
 #define SFX "_f32"
+module ceedlike_f32
 #else
-#define CEEDLIKE_MODULE ceedlike
 #define SFX "_f64"
+module ceedlike
 #endif
-module CEEDLIKE_MODULE
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: output_unit
   implicit none
@@ -672,7 +671,7 @@ module CEEDLIKE_MODULE
       type(c_ptr), value :: stream
     end function
 
-    subroutine free(pointer) bind(c)
+    subroutine c_free(pointer) bind(c, name="free")
       import
       type(c_ptr), value :: pointer
     end subroutine
@@ -796,7 +795,7 @@ contains
         begin = begin + length
       end do
     end if
-    call free(buffer)
+    call c_free(buffer)
   end subroutine
 
   ! ----------------------------------------------------------------------------------------------
