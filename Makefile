@@ -258,7 +258,7 @@ demo: build/examples/heat/libheat.so | $(call HAVE,demo)
 
 C_FILES := $(filter-out include/ceedlike_names.h,$(sort $(shell \
              find csrc include pyceedlike tests examples -path pyceedlike/include -prune \
-               -o -name '*.[ch]' -print 2>/dev/null)))
+               -o -name '*.[ch]' -print -o -name '*.cpp' -print 2>/dev/null)))
 TOOL = $(VENV)/bin/
 
 format: $(VENV)/.have-dev
