@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # make            the library in both precisions: build/lib/libceedlike.so.0, libceedlike_f32.so.0
-# make demo       a solver in C, driven from Python: examples/heat
+# make demo       a solver in C, driven from Python: examples/heat; demo-fortran: one in Fortran
 # make test       the tests in C, in Python, and in Fortran where there is a compiler (FC)
 # make check      what every change must pass: format, two compilers, sanitizers, valgrind, the
 #                 examples, and the tests against a wheel in an empty environment
@@ -47,7 +47,7 @@ LIBS = -lm -ldl
 .DEFAULT_GOAL := lib
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: lib demo test test-c test-fortran test-python check check-format check-wheel fuzz format venv \
+.PHONY: lib demo demo-fortran test test-c test-fortran test-python check check-format check-wheel fuzz format venv \
         install uninstall clean always
 
 # The beginning of a command: its short form is shown, or with V=1 the command itself.
@@ -250,7 +250,13 @@ build/examples/heat/libheat.so: examples/heat/heat.c examples/heat/heat.h $(INST
 	  package=$$("$$python" -P -c 'import pyceedlike; print(pyceedlike.__path__[0])') && \
 	  $(CC) -std=c99 $(WARNINGS) $(CFLAGS) -fPIC -shared $< -o $@ -I"$$package/include/ceedlike" \
 	    -L"$$package/lib" -Wl,-rpath,"$$package/lib" -l:libceedlike.so.0 -lm
+build/examples/heat/libheat_fortran.so: examples/heat/heat.F90 $(INSTALLED)
+	@mkdir -p $(@D)
+	$(call say,FC $@)$(PYTHON_HERE) && package="$$python -P -m pyceedlike" && \
+	  eval "$(COMPILE_FORTRAN) -shared -J$(@D) $$($$package --fortran) $< -o $@ $$($$package --libs)"
 demo: build/examples/heat/libheat.so | $(call HAVE,demo)
+demo-fortran: build/examples/heat/libheat_fortran.so | $(call HAVE,demo)
+demo demo-fortran:
 	@$(PYTHON_HERE) && HEAT_LIBRARY=$(CURDIR)/$< \
 	  "$$python" examples/heat/heat.py --output build/heat.png
 
