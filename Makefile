@@ -47,8 +47,8 @@ LIBS = -lm -ldl
 .DEFAULT_GOAL := lib
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: lib demo demo-fortran test test-c test-fortran test-python check check-format check-wheel fuzz format venv \
-        install uninstall clean always
+.PHONY: lib demo demo-fortran test test-c test-fortran test-python check check-format check-wheel \
+        fuzz format venv install uninstall clean always
 
 # The beginning of a command: its short form is shown, or with V=1 the command itself.
 say = $(if $(V),,@echo '  $1' && )
@@ -170,7 +170,7 @@ prove = @if command -v prove >/dev/null; then prove -j $$(nproc) -e '$(RUNNER)' 
 test-c: $(PROGRAMS)
 	$(prove)
 test-fortran: $(FORTRAN_PROGRAMS)
-	$(if $^,$(prove),@echo 'tests/fortran skipped: there is no $(FC)')
+	$(if $^,$(prove),@echo 'tests/fortran skipped: $(if $(SAN),not for sanitizers,no $(FC) here)')
 
 test:
 	@$(PREFLIGHT) >/dev/null
@@ -196,8 +196,8 @@ fuzz: $(patsubst tests/%.c,build/%,$(wildcard tests/fuzz/*.c))
 # What the package is built from: its files, and the list of them.
 PACKAGE := setup.py ffibuilder.py pyproject.toml Makefile $(sort $(shell \
              find csrc include pyceedlike fortran cmake -path pyceedlike/include -prune \
-               -o -name '*.[ch]' -print -o -name '*.py' -print -o -name '*.pyi' -print \
-               -o -name py.typed -print -o -name '*.F90' -print -o -name '*.cmake' -print 2>/dev/null))
+               -o -name '*.[ch]' -print -o -name '*.py' -print -o -name '*.pyi' -print -o -name \
+               py.typed -print -o -name '*.F90' -print -o -name '*.cmake' -print 2>/dev/null))
 build/package: always
 	$(call keep,$(PACKAGE))
 

@@ -7,27 +7,28 @@
 # and, in a project that has enabled Fortran,
 #   ceedlike::fortran       the module ceedlike, compiled by the project's own compiler
 #   ceedlike::fortran_f32   the module ceedlike_f32
-include_guard()
 get_filename_component(_ceedlike_lib "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
 get_filename_component(_ceedlike_include "${CMAKE_CURRENT_LIST_DIR}/@INCLUDE@" ABSOLUTE)
 
-foreach(_name ceedlike ceedlike_f32)
-  add_library(ceedlike::${_name} SHARED IMPORTED GLOBAL)
-  set_target_properties(ceedlike::${_name} PROPERTIES
-    IMPORTED_LOCATION "${_ceedlike_lib}/lib${_name}.so.0"
-    IMPORTED_SONAME "lib${_name}.so.0"
-    INTERFACE_INCLUDE_DIRECTORIES "${_ceedlike_include}")
-endforeach()
-set_target_properties(ceedlike::ceedlike_f32 PROPERTIES
-  INTERFACE_COMPILE_DEFINITIONS CEEDLIKE_SINGLE)
+if(NOT TARGET ceedlike::ceedlike)
+  foreach(_name ceedlike ceedlike_f32)
+    add_library(ceedlike::${_name} SHARED IMPORTED GLOBAL)
+    set_target_properties(ceedlike::${_name} PROPERTIES
+      IMPORTED_LOCATION "${_ceedlike_lib}/lib${_name}.so.0"
+      IMPORTED_SONAME "lib${_name}.so.0"
+      INTERFACE_INCLUDE_DIRECTORIES "${_ceedlike_include}")
+  endforeach()
+  set_target_properties(ceedlike::ceedlike_f32 PROPERTIES
+    INTERFACE_COMPILE_DEFINITIONS CEEDLIKE_SINGLE)
 
-add_library(ceedlike::compat INTERFACE IMPORTED GLOBAL)
-set_target_properties(ceedlike::compat PROPERTIES
-  INTERFACE_INCLUDE_DIRECTORIES "${_ceedlike_include}/compat"
-  INTERFACE_LINK_LIBRARIES ceedlike::ceedlike)
+  add_library(ceedlike::compat INTERFACE IMPORTED GLOBAL)
+  set_target_properties(ceedlike::compat PROPERTIES
+    INTERFACE_INCLUDE_DIRECTORIES "${_ceedlike_include}/compat"
+    INTERFACE_LINK_LIBRARIES ceedlike::ceedlike)
+endif()
 
 get_property(_ceedlike_languages GLOBAL PROPERTY ENABLED_LANGUAGES)
-if("Fortran" IN_LIST _ceedlike_languages)
+if("Fortran" IN_LIST _ceedlike_languages AND NOT TARGET ceedlike_fortran)
   foreach(_suffix "" _f32)
     set(_target ceedlike_fortran${_suffix})
     set(_modules "${CMAKE_CURRENT_BINARY_DIR}/${_target}")

@@ -784,13 +784,14 @@ contains
     character(:), allocatable :: text
     integer :: begin, length, where
 
+    if (.not. c_associated(stream)) return
     where = output_unit
     if (present(unit)) where = unit
     if (fclose(stream) == 0) then
       text = text_of(buffer, size)
       begin = 1
       do while (begin <= len(text))
-        length = index(text(begin:), new_line(text))
+        length = index(text(begin:)//new_line(text), new_line(text))
         write (where, "(a)") text(begin:begin + length - 2)
         begin = begin + length
       end do
@@ -999,7 +1000,7 @@ contains
     shape(:n) = layout%extent(n:1:-1)
     strides(:n) = layout%stride(n:1:-1)
     managed%tensor%data = layout%address
-    managed%tensor%ndim = n
+    managed%tensor%ndim = int(n, c_int32_t)
     managed%tensor%dtype%code = 2
     managed%tensor%dtype%bits = storage_size(1._ceed_scalar)
     managed%tensor%shape = c_loc(shape)
@@ -1395,7 +1396,8 @@ contains
         steps(i) = product(int(shape(:i - 1), c_int64_t))
       end do
     end if
-    code = c_vector_export(vec, mem_type, mode, size(shape), int(shape, c_int64_t), steps, tensor)
+    code = c_vector_export(vec, mem_type, mode, size(shape, kind=ceed_int), &
+                           int(shape, c_int64_t), steps, tensor)
   end function
 
   !> Wrap a contiguous array. Its axes are turned round, since the tensor is in C order: the tensor
@@ -1412,7 +1414,8 @@ contains
     if (code /= 0) return
     n = layout%rank
     if (layout%contiguous) then
-      code = c_dlpack_wrap(layout%address, mem_type, n, int(layout%extent(n:1:-1), c_int64_t), &
+      code = c_dlpack_wrap(layout%address, mem_type, int(n, ceed_int), &
+                           int(layout%extent(n:1:-1), c_int64_t), &
                            logical(read_only, c_bool), tensor)
     else
       code = ceed_error(ceed_context(), ceed_error_incompatible, &

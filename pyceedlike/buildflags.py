@@ -4,6 +4,7 @@
 `python -m pyceedlike --cflags --libs` prints it for a Makefile.
 """
 
+import argparse
 import pathlib
 import shlex
 
@@ -52,3 +53,26 @@ def fortran() -> str:
 def cmake_dir() -> str:
     """Return the folder that find_package(ceedlike) is to look in."""
     return shlex.quote(str(lib() / "cmake" / "ceedlike"))
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the questions to a command line."""
+    add = parser.add_argument
+    add("--cflags", action="store_true", help="flags of the C and C++ compilers")
+    add("--libs", action="store_true", help="flags of the linker, with a run path")
+    add("--fortran", action="store_true", help="the source of the Fortran module")
+    add("--prefix", action="store_true", help="the folder that holds include/ and lib/")
+    add("--cmake-dir", action="store_true", help="where find_package(ceedlike) is to look")
+    add("--scalar", choices=LIBRARIES, default="float64", help="the precision (%(default)s)")
+
+
+def answer(asked: argparse.Namespace) -> str:
+    """Return the answers to the questions of a command line, in one line."""
+    words = [
+        cflags(asked.scalar) if asked.cflags else "",
+        fortran() if asked.fortran else "",
+        libs(asked.scalar) if asked.libs else "",
+        shlex.quote(str(prefix())) if asked.prefix else "",
+        cmake_dir() if asked.cmake_dir else "",
+    ]
+    return " ".join(filter(None, words))

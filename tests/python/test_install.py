@@ -195,6 +195,16 @@ def test_cmake_finds_the_headers_beside_any_libdir(tmp_path, axpy):
     cmake_builds(axpy, f"-Dceedlike_DIR={prefix}/lib/x86_64-linux-gnu/cmake/ceedlike")
 
 
+def test_cmake_may_look_twice(installed, tmp_path):
+    need("cmake")
+    (tmp_path / "part").mkdir()
+    find = "find_package(ceedlike REQUIRED)\n"
+    lines = "cmake_minimum_required(VERSION 3.18)\nproject(p LANGUAGES C)\nadd_subdirectory(part)\n"
+    (tmp_path / "CMakeLists.txt").write_text(lines + find)
+    (tmp_path / "part/CMakeLists.txt").write_text(2 * find)
+    run("cmake", "-S", tmp_path, "-B", tmp_path / "b", f"-DCMAKE_PREFIX_PATH={installed}")
+
+
 @pytest.mark.parametrize(("wanted", "fits"), [("0.13", True), ("0.12", False), ("1.0", False)])
 def test_cmake_accepts_versions_of_the_same_series(wanted, fits, installed, tmp_path):
     need("cmake")
