@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # make            the library in both precisions: build/lib/libceedlike.so.0, libceedlike_f32.so.0
-# make demo       a solver in C, driven from Python: examples/heat
-# make test       the tests in C and in Python
+# make demo       a solver in C, driven from Python: examples/heat; demo-fortran: one in Fortran
+# make test       the tests in C, in Python, and in Fortran where there is a compiler (FC)
 # make check      what every change must pass: format, two compilers, sanitizers, valgrind, the
 #                 examples, and the tests against a wheel in an empty environment
 # make fuzz       invented tensors, FUZZ_SECONDS for each program; needs clang
 # make format     lay out the sources in C and Python, and write include/ceedlike_names.h
-# make install    libraries, headers and pkg-config files (PREFIX, LIBDIR, INCLUDEDIR, DESTDIR)
+# make install    libraries, headers, Fortran module, pkg-config and CMake files (PREFIX, LIBDIR,
+#                 INCLUDEDIR, DESTDIR; STATIC=1 adds the archives)
 # make uninstall  remove them
 # make clean      remove build/; the virtual environment stays (rm -r .venv)
 #
@@ -36,8 +37,10 @@ BUILD ?= build$(FLAVOUR:%=/%)
 # A warning is an error in `make check` alone: the library must build with compilers yet to come.
 WARNINGS = -Wall -Wextra -Wpedantic $(if $(WERROR),-Werror)
 SANITIZE = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-COMPILE = $(CC) -std=c99 $(WARNINGS) -fPIC -pthread $(CFLAGS) $(SANITIZE) -Iinclude -Icsrc \
-          $(CPPFLAGS) -MMD -MP -c
+# A reproducible build says nothing of the folder that it was made in.
+REPRODUCIBLE = $(if $(SOURCE_DATE_EPOCH),-ffile-prefix-map=$(CURDIR)=.)
+COMPILE = $(CC) -std=c99 $(WARNINGS) -fPIC -pthread $(CFLAGS) $(SANITIZE) $(REPRODUCIBLE) \
+          -Iinclude -Icsrc $(CPPFLAGS) -MMD -MP -c
 OURS = -fvisibility=hidden -fno-semantic-interposition
 LINK = $(CC) -pthread $(CFLAGS) $(SANITIZE) $(LDFLAGS)
 LIBS = -lm -ldl
@@ -45,8 +48,8 @@ LIBS = -lm -ldl
 .DEFAULT_GOAL := lib
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: lib demo test test-c test-python check check-format check-wheel fuzz format venv \
-        install uninstall clean always
+.PHONY: lib demo demo-fortran test test-c test-fortran test-python check check-format check-wheel \
+        fuzz format venv install uninstall clean always
 
 # The beginning of a command: its short form is shown, or with V=1 the command itself.
 say = $(if $(V),,@echo '  $1' && )
@@ -115,6 +118,35 @@ $(BUILD)/tests/both/test_both: $(BUILD)/tests/f64/test_both.o $(BUILD)/tests/f32
 	@mkdir -p $(@D)
 	$(call say,LD $@)$(LINK) $(filter %.o,$^) -o $@ $(TEST_LIBS) -lceedlike -lceedlike_f32
 
+# Fortran: the module and its tests, in folders of their own for the .mod files. What it is for make
+# is the compiler that FC names, where it is there; with sanitizers it is left out.
+ifeq ($(origin FC),default)
+FC = gfortran
+endif
+HAVE_FORTRAN := $(if $(SAN),,$(shell command -v $(firstword $(FC))))
+FFLAGS ?= -O2 -g
+COMPILE_FORTRAN = $(FC) -std=f2018 $(WARNINGS) -fPIC $(FFLAGS)
+# Tests compare numbers exactly, and __FILE__ makes their lines long.
+COMPILE_FORTRAN_TEST = $(COMPILE_FORTRAN) -Wno-compare-reals -ffree-line-length-none
+$(BUILD)/fortran-flags: always
+	$(call keep,'$(shell LC_ALL=C $(FC) --version 2>/dev/null | head -n 1)' '$(COMPILE_FORTRAN)')
+
+# The rules of one precision. $1: its folder; $2: its library; $3: its flag.
+define fortran
+$(BUILD)/fortran/$1/ceedlike.o: fortran/ceedlike.F90 $(BUILD)/fortran-flags
+	@mkdir -p $$(@D)
+	$$(call say,FC $$@)$$(COMPILE_FORTRAN) $3 -J$$(@D) -c $$< -o $$@
+$(BUILD)/fortran/$1/testing.o: tests/fortran/testing.F90 $(BUILD)/fortran/$1/ceedlike.o
+	$$(call say,FC $$@)$$(COMPILE_FORTRAN_TEST) $3 -J$$(@D) -c $$< -o $$@
+$(BUILD)/fortran/$1/test_%.o: tests/fortran/test_%.F90 $(BUILD)/fortran/$1/testing.o
+	$$(call say,FC $$@)$$(COMPILE_FORTRAN_TEST) $3 -J$$(@D) -c $$< -o $$@
+$(BUILD)/fortran/$1/test_%: $(BUILD)/fortran/$1/test_%.o $(BUILD)/lib/lib$2.so.0
+	$$(call say,LD $$@)$(FC) $(FFLAGS) $(LDFLAGS) $(BUILD)/fortran/$1/ceedlike.o \
+	  $(BUILD)/fortran/$1/testing.o $$< -o $$@ $$(TEST_LIBS) -l$2
+endef
+$(eval $(call fortran,f64,ceedlike))
+$(eval $(call fortran,f32,ceedlike_f32,-DCEEDLIKE_SINGLE))
+
 -include $(wildcard $(patsubst %,$(BUILD)/%/*.d,f64 f64/fem f32 f32/fem tests/f64 tests/f32))
 
 # ---- Tests ---------------------------------------------------------------------------------------
@@ -125,20 +157,27 @@ TESTS := $(filter-out $(if $(SAN)$(VALGRIND),test_alloc), \
 SINGLE_TESTS := $(filter-out test_both test_both_f32,$(TESTS))
 PROGRAMS := $(foreach folder,f64 f32,$(addprefix $(BUILD)/tests/$(folder)/,$(SINGLE_TESTS))) \
             $(addprefix $(BUILD)/tests/both/,$(filter test_both,$(TESTS)))
+FORTRAN_PROGRAMS := $(if $(HAVE_FORTRAN),$(foreach folder,f64 f32,$(patsubst \
+                      tests/fortran/%.F90,$(BUILD)/fortran/$(folder)/%, \
+                      $(wildcard tests/fortran/test_*.F90))))
 TEST_LIBS = -L$(BUILD)/lib -Wl,-rpath,'$$ORIGIN/../../lib' $(LIBS)
 
 # The thread sanitizer of older compilers cannot bear the address layout of newer kernels.
 RUNNER = $(strip $(VALGRIND) $(if $(findstring thread,$(SAN)), \
            $(shell setarch -R true 2>/dev/null && echo setarch -R)))
 
-test-c: $(PROGRAMS)
-	@if command -v prove >/dev/null; then prove -j $$(nproc) -e '$(RUNNER)' $^; \
+prove = @if command -v prove >/dev/null; then prove -j $$(nproc) -e '$(RUNNER)' $^; \
 	else for program in $^; do echo "$$program"; $(RUNNER) ./$$program || exit 1; done; fi
+test-c: $(PROGRAMS)
+	$(prove)
+test-fortran: $(FORTRAN_PROGRAMS)
+	$(if $^,$(prove),@echo 'tests/fortran skipped: $(if $(SAN),not for sanitizers,no $(FC) here)')
 
 test:
 	@$(PREFLIGHT) >/dev/null
 	@+$(MAKE) --no-print-directory test-c
 ifndef SAN
+	@+$(MAKE) --no-print-directory test-fortran
 	@+$(MAKE) --no-print-directory test-python
 endif
 
@@ -157,8 +196,9 @@ fuzz: $(patsubst tests/%.c,build/%,$(wildcard tests/fuzz/*.c))
 
 # What the package is built from: its files, and the list of them.
 PACKAGE := setup.py ffibuilder.py pyproject.toml Makefile $(sort $(shell \
-             find csrc include pyceedlike -path pyceedlike/include -prune -o -name '*.[ch]' -print \
-               -o -name '*.py' -print -o -name '*.pyi' -print -o -name py.typed -print 2>/dev/null))
+             find csrc include pyceedlike fortran cmake -path pyceedlike/include -prune \
+               -o -name '*.[ch]' -print -o -name '*.py' -print -o -name '*.pyi' -print -o -name \
+               py.typed -print -o -name '*.F90' -print -o -name '*.cmake' -print 2>/dev/null))
 build/package: always
 	$(call keep,$(PACKAGE))
 
@@ -212,7 +252,13 @@ build/examples/heat/libheat.so: examples/heat/heat.c examples/heat/heat.h $(INST
 	  package=$$("$$python" -P -c 'import pyceedlike; print(pyceedlike.__path__[0])') && \
 	  $(CC) -std=c99 $(WARNINGS) $(CFLAGS) -fPIC -shared $< -o $@ -I"$$package/include/ceedlike" \
 	    -L"$$package/lib" -Wl,-rpath,"$$package/lib" -l:libceedlike.so.0 -lm
+build/examples/heat/libheat_fortran.so: examples/heat/heat.F90 $(INSTALLED)
+	@mkdir -p $(@D)
+	$(call say,FC $@)$(PYTHON_HERE) && package="$$python -P -m pyceedlike" && \
+	  eval "$(COMPILE_FORTRAN) -shared -J$(@D) $$($$package --fortran) $< -o $@ $$($$package --libs)"
 demo: build/examples/heat/libheat.so | $(call HAVE,demo)
+demo-fortran: build/examples/heat/libheat_fortran.so | $(call HAVE,demo)
+demo demo-fortran:
 	@$(PYTHON_HERE) && HEAT_LIBRARY=$(CURDIR)/$< \
 	  "$$python" examples/heat/heat.py --output build/heat.png
 
@@ -220,7 +266,7 @@ demo: build/examples/heat/libheat.so | $(call HAVE,demo)
 
 C_FILES := $(filter-out include/ceedlike_names.h,$(sort $(shell \
              find csrc include pyceedlike tests examples -path pyceedlike/include -prune \
-               -o -name '*.[ch]' -print 2>/dev/null)))
+               -o -name '*.[ch]' -print -o -name '*.cpp' -print 2>/dev/null)))
 TOOL = $(VENV)/bin/
 
 format: $(VENV)/.have-dev
@@ -259,6 +305,7 @@ check:
 	$(call sub,test-c SAN=thread)
 	$(if $(shell command -v valgrind),$(call sub,test-c VALGRIND='$(MEMCHECK)'),\
 	  @echo 'valgrind skipped: it is not installed')
+	$(if $(shell command -v valgrind),$(call sub,test-fortran VALGRIND='$(MEMCHECK)'))
 	$(call sub,fuzz FUZZ_SECONDS=10)
 	$(call sub,demo)
 	$(call sub,check-wheel)
@@ -268,29 +315,49 @@ check:
 HEADERS := $(sort $(shell cd include && find . -name '*.h' -printf '%P\n'))
 VERSION := $(shell sed -n 's/^.define CEED_VERSION_[MP][A-Z]* \([0-9]*\)$$/\1/p' \
              include/ceedlike.h | paste -sd.)
+LIBRARIES = ceedlike ceedlike_f32
 
 INSTALL_LIB = $(DESTDIR)$(LIBDIR)
 INSTALL_INCLUDE = $(DESTDIR)$(INCLUDEDIR)/ceedlike
 
 # The lines of a pkg-config file. $1: the library; $2: what a program is compiled with besides.
-pkgconfig = 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$(INCLUDEDIR)/ceedlike' '' \
+pkgconfig = 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$(INCLUDEDIR)/ceedlike' \
+  'compat=$${includedir}/compat' 'fortran=$${includedir}/ceedlike.F90' '' \
   'Name: $1' 'Description: vectors shared between C solvers and array libraries' \
-  'Version: $(VERSION)' 'Cflags: -I$${includedir}$2' 'Libs: -L$${libdir} -l$1'
+  'Version: $(VERSION)' 'Cflags: -I$${includedir}$2' 'Libs: -L$${libdir} -l$1' \
+  'Libs.private: -lm -ldl -pthread'
 
-install: lib
-	install -d $(INSTALL_LIB)/pkgconfig $(addprefix $(INSTALL_INCLUDE)/,$(sort $(dir $(HEADERS))))
-	install -m 755 $(BUILD)/lib/libceedlike.so.0 $(BUILD)/lib/libceedlike_f32.so.0 $(INSTALL_LIB)
-	ln -sf libceedlike.so.0 $(INSTALL_LIB)/libceedlike.so
-	ln -sf libceedlike_f32.so.0 $(INSTALL_LIB)/libceedlike_f32.so
+# The CMake files find the rest from where they lie.
+CMAKE_INCLUDE = $(shell realpath -m --relative-to=$(LIBDIR)/cmake/ceedlike $(INCLUDEDIR)/ceedlike)
+
+# An archive of one object, in which only the names of the interface are left.
+OBJCOPY ?= objcopy
+$(BUILD)/lib/libceedlike.a: $(OBJECTS:%=$(BUILD)/f64/%)
+$(BUILD)/lib/libceedlike_f32.a: $(OBJECTS:%=$(BUILD)/f32/%)
+$(LIBRARIES:%=$(BUILD)/lib/lib%.a):
+	@mkdir -p $(@D)
+	$(call say,AR $@)$(CC) -r -nostdlib $^ -o $(@:.a=.o)
+	@$(OBJCOPY) --localize-hidden $(@:.a=.o)
+	@rm -f $@ && $(AR) rcD $@ $(@:.a=.o) && rm $(@:.a=.o)
+
+install: lib $(if $(STATIC),$(LIBRARIES:%=$(BUILD)/lib/lib%.a))
+	install -d $(INSTALL_LIB)/pkgconfig $(INSTALL_LIB)/cmake/ceedlike \
+	  $(addprefix $(INSTALL_INCLUDE)/,$(sort $(dir $(HEADERS))))
+	install -m 755 $(LIBRARIES:%=$(BUILD)/lib/lib%.so.0) $(INSTALL_LIB)
+	$(if $(STATIC),install -m 644 $(LIBRARIES:%=$(BUILD)/lib/lib%.a) $(INSTALL_LIB))
+	for l in $(LIBRARIES); do ln -sf lib$$l.so.0 $(INSTALL_LIB)/lib$$l.so || exit 1; done
 	for h in $(HEADERS); do install -m 644 include/$$h $(INSTALL_INCLUDE)/$$h || exit 1; done
+	install -m 644 fortran/ceedlike.F90 $(INSTALL_INCLUDE)
+	for f in cmake/*.cmake; do sed 's|@INCLUDE@|$(CMAKE_INCLUDE)|; s|@VERSION@|$(VERSION)|' $$f \
+	  >$(INSTALL_LIB)/$${f%/*}/ceedlike/$${f##*/} || exit 1; done
 	printf '%s\n' $(call pkgconfig,ceedlike) >$(INSTALL_LIB)/pkgconfig/ceedlike.pc
 	printf '%s\n' $(call pkgconfig,ceedlike_f32, -DCEEDLIKE_SINGLE) \
 	  >$(INSTALL_LIB)/pkgconfig/ceedlike_f32.pc
 
 uninstall:
-	rm -f $(foreach l,ceedlike ceedlike_f32,$(INSTALL_LIB)/lib$l.so $(INSTALL_LIB)/lib$l.so.0 \
-	  $(INSTALL_LIB)/pkgconfig/$l.pc)
-	rm -rf $(INSTALL_INCLUDE)
+	rm -f $(foreach l,$(LIBRARIES),$(addprefix $(INSTALL_LIB)/,lib$l.so lib$l.so.0 lib$l.a \
+	  pkgconfig/$l.pc))
+	rm -rf $(INSTALL_INCLUDE) $(INSTALL_LIB)/cmake/ceedlike
 
 clean:
 	rm -rf build pyceedlike/lib pyceedlike/include pyceedlike/*.so *.egg-info

@@ -1,11 +1,44 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The cffi modules, out of line: one a precision, both linked with the shared library."""
 
+import os
 import pathlib
+import sys
+import sysconfig
 
 import cffi
 
 HEADER = pathlib.Path(__file__).resolve().parent / "include" / "ceedlike.h"
+
+
+def installed() -> pathlib.Path | None:
+    """Return the prefix of the installed library to build against, None for the copy in here."""
+    prefix = os.environ.get("CEEDLIKE_DIR")
+    return pathlib.Path(prefix).resolve() if prefix else None
+
+
+def link() -> dict[str, list[str]]:
+    """Return where the headers and the libraries are, when building and when running."""
+    prefix = installed()
+    if not prefix:
+        return {
+            "include_dirs": ["include", "csrc"],
+            "library_dirs": ["build/lib"],
+            "runtime_library_dirs": ["$ORIGIN/lib"],
+        }
+    folders = [
+        prefix / "lib",
+        prefix / "lib64",
+        prefix / "lib" / sysconfig.get_config_var("MULTIARCH"),
+    ]
+    found = [str(folder) for folder in folders if (folder / "libceedlike.so.0").exists()]
+    if not found:
+        sys.exit(f"CEEDLIKE_DIR: no libceedlike.so.0 in {', '.join(map(str, folders))}")
+    return {
+        "include_dirs": [str(prefix / "include/ceedlike"), "csrc"],
+        "library_dirs": found,
+        "runtime_library_dirs": found,
+    }
 
 
 def region() -> str:
@@ -25,11 +58,10 @@ def builder(name: str, library: str, macros: list[tuple[str, str]]) -> cffi.FFI:
     ffi.set_source(
         f"pyceedlike.{name}",
         '#include "ceedlike.h"',
-        include_dirs=["include"],
         define_macros=macros,
         depends=["include/ceedlike.h", "include/ceedlike_names.h"],
-        library_dirs=["build/lib"],
-        extra_link_args=[f"-l:{library}", "-Wl,-rpath,$ORIGIN/lib"],
+        extra_link_args=[f"-l:{library}"],
+        **link(),
     )
     return ffi
 

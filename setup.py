@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Build the package: `make lib`, then the extension modules that link with its result.
 
-setuptools builds no shared library, so `build_ext` runs make and carries the libraries and the
-public headers into the package; what describes the project stands in pyproject.toml.
+setuptools builds no shared library, so `build_ext` runs make and carries the libraries, the public
+headers, the Fortran module and the CMake files into the package; what describes the project stands
+in pyproject.toml. With CEEDLIKE_DIR, the prefix of an installed library, the package is built
+against that one and holds its path instead.
 """
 
 import os
@@ -17,6 +19,8 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 os.chdir(pathlib.Path(__file__).resolve().parent)
+sys.path.insert(0, ".")
+import ffibuilder  # noqa: E402
 
 LIBRARIES = ("libceedlike.so.0", "libceedlike_f32.so.0")
 
@@ -24,19 +28,42 @@ LIBRARIES = ("libceedlike.so.0", "libceedlike_f32.so.0")
 WARNINGS = ["-Wall", "-Wextra", *(["-Werror"] if os.environ.get("WERROR") else [])]
 
 
-def version() -> str:
-    """Return the version, which is written in include/ceedlike.h and nowhere else."""
-    header = pathlib.Path("include/ceedlike.h").read_text()
+def version(include: str = "include") -> str:
+    """Return the version, which is written in ceedlike.h and nowhere else."""
+    header = pathlib.Path(include, "ceedlike.h").read_text()
     numbers = dict(re.findall(r"^#define CEED_VERSION_(\w+) (\d+)$", header, re.MULTILINE))
     return "{MAJOR}.{MINOR}.{PATCH}".format(**numbers)
 
 
 def shipped() -> dict[str, str]:
     """Return what the package holds besides its modules: the path in it, and the path here."""
+    if ffibuilder.installed():
+        return {"pyceedlike/prefix": "build/prefix"}
     files = {f"pyceedlike/lib/{name}": f"build/lib/{name}" for name in LIBRARIES}
     for header in sorted(pathlib.Path("include").rglob("*.h")):
         files[f"pyceedlike/include/ceedlike/{header.relative_to('include')}"] = str(header)
+    files["pyceedlike/include/ceedlike/ceedlike.F90"] = "fortran/ceedlike.F90"
+    for name in sorted(os.listdir("cmake")):
+        files[f"pyceedlike/lib/cmake/ceedlike/{name}"] = f"build/cmake/{name}"
     return files
+
+
+def make_shipped() -> None:
+    """Make those of these files that don't stand in the sources."""
+    pathlib.Path("build/cmake").mkdir(parents=True, exist_ok=True)
+    if prefix := ffibuilder.installed():
+        if version(f"{prefix}/include/ceedlike") != version():
+            sys.exit(f"CEEDLIKE_DIR: {prefix} holds another version; {version()} is wanted")
+        pathlib.Path("build/prefix").write_text(f"{prefix}\n")
+        return
+    # What a make above us says of its jobs and its sanitizers is not meant for this build.
+    environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS")}
+    command = ["make", f"-j{os.cpu_count()}", "lib", "BUILD=build", "SAN="]
+    if subprocess.run(command, env=environment).returncode:
+        sys.exit("pyceedlike: `make lib` failed; its messages stand above")
+    for file in pathlib.Path("cmake").iterdir():
+        text = file.read_text().replace("@INCLUDE@", "../../../include/ceedlike")
+        pathlib.Path("build/cmake", file.name).write_text(text.replace("@VERSION@", version()))
 
 
 def require() -> None:
@@ -59,11 +86,7 @@ class BuildExt(build_ext):
     def run(self) -> None:
         """Run make, copy, then build the modules."""
         require()
-        # What a make above us says of its jobs and its sanitizers is not meant for this build.
-        environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS")}
-        command = ["make", f"-j{os.cpu_count()}", "lib", "BUILD=build", "SAN="]
-        if subprocess.run(command, env=environment).returncode:
-            sys.exit("pyceedlike: `make lib` failed; its messages stand above")
+        make_shipped()
         root = pathlib.Path("." if self.inplace else self.build_lib)
         for target, source in shipped().items():
             (root / target).parent.mkdir(parents=True, exist_ok=True)
@@ -88,13 +111,12 @@ STABLE = not sysconfig.get_config_var("Py_GIL_DISABLED")
 exchange = Extension(
     "pyceedlike._exchange",
     sorted(map(str, pathlib.Path("pyceedlike").glob("_*.c"))),
-    include_dirs=["include", "csrc"],
     depends=[*map(str, pathlib.Path().glob("[cip]*/*.h"))],
     define_macros=[("Py_LIMITED_API", "0x030B0000")] if STABLE else [],
     py_limited_api=STABLE,
     extra_compile_args=["-std=c99", "-O3", *WARNINGS, "-fvisibility=hidden", "-fno-plt"],
-    library_dirs=["build/lib"],
-    extra_link_args=[*(f"-l:{name}" for name in LIBRARIES), "-Wl,-rpath,$ORIGIN/lib"],
+    extra_link_args=[f"-l:{name}" for name in LIBRARIES],
+    **ffibuilder.link(),
 )
 
 setup(

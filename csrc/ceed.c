@@ -126,6 +126,10 @@ int CeedResetErrorMessage(Ceed ceed, const char **err_msg) {
   return CEED_ERROR_SUCCESS;
 }
 
+int CeedReportError(Ceed ceed, int err_code, const char *err_msg) {
+  return CeedError(ceed, err_code, "%s", err_msg ? err_msg : "");
+}
+
 static const char *KindName(unsigned kind) {
   static const char *const names[] = {"Ceed", "CeedVector", "sentinel", "CeedContextFieldLabel"};
   return kind >= CEED_KIND_CEED && kind <= CEED_KIND_LABEL ? names[kind - 1] : NULL;

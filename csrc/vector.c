@@ -236,9 +236,9 @@ int CeedVectorRestoreArray(CeedVector vec, CeedScalar **array) {
   CeedCheckOutput(array, vec->base.ceed);
   CeedCheck(CeedBufferWord(vec->buffer) & WRITER_ONE, vec->base.ceed, CEED_ERROR_ACCESS,
             "RestoreArray: no array is out for writing");
-  CeedCheck(*array == vec->buffer->memory[vec->writer_type].data, vec->base.ceed,
-            CEED_ERROR_INCOMPATIBLE, "RestoreArray: %p is not the array that is out",
-            (void *)*array);
+  CeedCheck(*array == vec->buffer->memory[vec->writer_type].data || (!*array && !vec->length),
+            vec->base.ceed, CEED_ERROR_INCOMPATIBLE,
+            "RestoreArray: %p is not the array that is out", (void *)*array);
   *array = NULL;
   return CeedVectorReleaseWrite(vec);
 }

@@ -165,6 +165,10 @@ int CeedGetErrorMessage(Ceed ceed, const char **err_msg);
 /// Forget this thread's error text; sets `*err_msg` to NULL where err_msg is not NULL.
 int CeedResetErrorMessage(Ceed ceed, const char **err_msg);
 
+/// Report an error whose text is ready, as CeedError() does where a language has no variadic calls;
+/// `ceed` may be NULL. Returns the code.
+int CeedReportError(Ceed ceed, int err_code, const char *err_msg);
+
 /// The version of the library that is loaded, to compare with the CEED_VERSION_* of this header.
 int CeedGetVersion(int *major, int *minor, int *patch, bool *release);
 

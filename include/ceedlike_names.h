@@ -22,6 +22,7 @@
 #define CeedDestroy CEEDLIKE_NAME(Destroy)
 #define CeedGetErrorMessage CEEDLIKE_NAME(GetErrorMessage)
 #define CeedResetErrorMessage CEEDLIKE_NAME(ResetErrorMessage)
+#define CeedReportError CEEDLIKE_NAME(ReportError)
 #define CeedGetVersion CEEDLIKE_NAME(GetVersion)
 #define CeedGetGitVersion CEEDLIKE_NAME(GetGitVersion)
 #define CeedGetBuildConfiguration CEEDLIKE_NAME(GetBuildConfiguration)

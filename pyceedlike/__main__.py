@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The commands of the package: `python -m pyceedlike doctor`."""
+"""The commands of the package: `python -m pyceedlike doctor`, `python -m pyceedlike --cflags`."""
 
 import argparse
 import json
 
-from . import __version__
+from . import __version__, buildflags
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run a command of the package."""
-    parser = argparse.ArgumentParser("python -m pyceedlike")
+    """Run a command of the package, or print the flags that are asked for."""
+    parser = argparse.ArgumentParser("python -m pyceedlike", description=__doc__)
     parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(dest="command", required=True)
+    buildflags.add_options(parser)
+    commands = parser.add_subparsers(dest="command")
     doctor_help = "hand memory to every array library that is installed, and say what happened"
     doctor = commands.add_parser("doctor", help=doctor_help, description=doctor_help)
     doctor.add_argument("--json", action="store_true", help="answer in JSON")
@@ -22,7 +23,10 @@ def main(arguments: list[str] | None = None) -> None:
         help="hand over what the expression gives in the module, instead of vectors",
     )
     options = parser.parse_args(arguments)
-    examine(doctor, options.object, options.json)
+    if options.command == "doctor":
+        examine(doctor, options.object, options.json)
+    else:
+        print(buildflags.answer(options) or parser.error("nothing is asked for"))
 
 
 def examine(parser: argparse.ArgumentParser, name: str | None, as_json: bool) -> None:

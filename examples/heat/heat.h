@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /// A solver of the heat equation u_t = kappa (u_xx + u_yy) + s on the unit square, with u = 0 on
-/// its edge. A field is a CeedVector of the n x n inner nodes of a grid of spacing 1/(n+1), row by
-/// row. Every function returns an error code of the library; the text is in HeatError().
+/// its edge. A field is a CeedVector of the n x n inner nodes of a grid of spacing 1/(n+1) and of
+/// HeatGhosts() layers of nodes around them, row by row. Every function returns an error code of
+/// the library; the text is in HeatError().
 #ifndef HEAT_H
 #define HEAT_H
 
@@ -13,6 +14,9 @@ typedef struct Heat_private *Heat;
 
 /// Make a solver for n x n inner nodes that advances by `dt` a step.
 int HeatCreate(Ceed ceed, CeedInt n, double kappa, double dt, Heat *heat);
+
+/// How many layers around the inner nodes a field holds: none in C, one (the edge) in Fortran.
+int HeatGhosts(void);
 
 /// Advance `temperature` by some steps, in place, while `source` stays as it is.
 int HeatStep(Heat heat, CeedVector source, CeedVector temperature, CeedInt num_steps);

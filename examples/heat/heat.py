@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Solve the heat equation in C and heat it with JAX, on memory that neither copies.
+"""Solve the heat equation in C or Fortran and heat it with JAX, on memory that neither copies.
 
-The solver (heat.c) is a shared library of its own, written against libceedlike and loaded by cffi.
+The solver (heat.c or heat.F90) is a shared library of its own, written against libceedlike and
+loaded by cffi. The field of the one in Fortran includes the edge, as a layer of ghosts.
 JAX, NumPy and PyTorch read its temperature in place, and what a jitted JAX function computes from
 it becomes the memory of the vector that the solver reads as its source.
 
@@ -15,6 +16,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import cffi
@@ -42,6 +44,7 @@ class Solver:
         self.lib = ffi.dlopen(str(LIBRARY))
         self.heat = ffi.gc(ffi.new("Heat *"), self.lib.HeatDestroy)
         self.check(self.lib.HeatCreate(ffi.cast("Ceed", ceed.handle), n, KAPPA, dt, self.heat))
+        self.ghosts = self.lib.HeatGhosts()
 
     def check(self, code: int) -> None:
         """Raise what the solver says of an error code."""
@@ -63,8 +66,8 @@ class Solver:
 class Mode:
     """The amplitude of sin(pi x) sin(pi y) in a field, and what it becomes."""
 
-    def __init__(self, n: int, dt: float) -> None:
-        sine = np.sin(np.pi * np.arange(1, n + 1) / (n + 1))
+    def __init__(self, n: int, dt: float, ghosts: int) -> None:
+        sine = np.sin(np.pi * np.arange(1 - ghosts, n + 1 + ghosts) / (n + 1))
         self.field = np.outer(sine, sine).ravel()
         self.rate = 2 * np.pi**2 * KAPPA
         # The leading terms of the relative error of the rate, and a fifth more for what follows.
@@ -81,11 +84,11 @@ class Mode:
         return amplitude * left + source * (1 - left) / self.rate
 
 
-@jax.jit
-def burners(temperature: jax.Array, time: float) -> jax.Array:
+@partial(jax.jit, static_argnames="ghosts")
+def burners(temperature: jax.Array, time: float, ghosts: int) -> jax.Array:
     """Return the heating of two burners that circle the centre, less where it is hot already."""
-    n = math.isqrt(temperature.size)
-    x = jnp.arange(1, n + 1) / (n + 1) - 0.5
+    n = math.isqrt(temperature.size) - 2 * ghosts
+    x = jnp.arange(1 - ghosts, n + 1 + ghosts) / (n + 1) - 0.5
     dx, dy = 0.3 * jnp.cos(2 * jnp.pi * time), 0.3 * jnp.sin(2 * jnp.pi * time)
     one = jnp.hypot(x - dx, x[:, None] - dy)
     two = jnp.hypot(x + dx, x[:, None] + dy)
@@ -125,13 +128,18 @@ def holders(
     solver: Solver, temperature: pyceedlike.Vector, source: pyceedlike.Vector
 ) -> Iterator[tuple[str, str, int, float]]:
     """Yield a field, who holds it, the address that they see and the largest entry there."""
-    yield "temperature", "C", solver.address(temperature), temperature.norm(pyceedlike.NORM_MAX)
+    yield (
+        "temperature",
+        "the solver",
+        solver.address(temperature),
+        temperature.norm(pyceedlike.NORM_MAX),
+    )
     array = temperature.to_numpy()
     yield "temperature", "NumPy", array.__array_interface__["data"][0], array.max()
     del array  # one could write to it, so JAX gets no lease beside it
     with temperature.jax() as u:
         yield "temperature", "JAX", u.unsafe_buffer_pointer(), float(u.max())
-        s = burners(u, 0.0).block_until_ready()
+        s = burners(u, 0.0, solver.ghosts).block_until_ready()
     try:
         tensor = temperature.to_torch()
         yield "temperature", "PyTorch", tensor.data_ptr(), float(tensor.max())
@@ -139,7 +147,7 @@ def holders(
         print("PyTorch is not installed")
     source.take_from_dlpack(s, pyceedlike.USE_POINTER)
     yield "source", "JAX", s.unsafe_buffer_pointer(), float(s.max())
-    yield "source", "C", solver.address(source), source.norm(pyceedlike.NORM_MAX)
+    yield "source", "the solver", solver.address(source), source.norm(pyceedlike.NORM_MAX)
 
 
 def draw(temperature: pyceedlike.Vector, path: str) -> None:
@@ -169,13 +177,15 @@ def main() -> int:
 
     jax.config.update("jax_enable_x64", True)  # the solver computes in double
     ceed = pyceedlike.Ceed()
-    solver, mode = Solver(ceed, options.n, options.dt), Mode(options.n, options.dt)
-    temperature, source = ceed.Vector(options.n**2), ceed.Vector(options.n**2)
+    solver = Solver(ceed, options.n, options.dt)
+    mode = Mode(options.n, options.dt, solver.ghosts)
+    temperature, source = ceed.Vector(mode.field.size), ceed.Vector(mode.field.size)
     temperature.set_array(mode.field)
     source.set_value(0.0)
 
     good = run(solver, mode, temperature, source, None, options)
-    good &= run(solver, mode, temperature, source, burners, options)
+    heater = partial(burners, ghosts=solver.ghosts)
+    good &= run(solver, mode, temperature, source, heater, options)
     draw(temperature, options.output)
     places: dict[str, int] = {}
     for field, holder, address, largest in holders(solver, temperature, source):

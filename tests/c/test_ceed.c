@@ -307,6 +307,14 @@ static int programs_report_errors_of_their_own(void) {
   return TEST_PASSED;
 }
 
+static int a_text_that_is_ready_is_reported_as_it_is(void) {
+  ASSERT_CODE(CEED_ERROR_MINOR, CeedReportError(ceed, CEED_ERROR_MINOR, "100% of %s"));
+  ASSERT_TEXT(TestText(), "100% of %s");
+  ASSERT_CODE(CEED_ERROR_ACCESS, CeedReportError(NULL, CEED_ERROR_ACCESS, "without a context"));
+  ASSERT_EQ(CeedReportError(ceed, CEED_ERROR_MINOR, NULL), CEED_ERROR_MINOR);
+  return TEST_PASSED;
+}
+
 static int a_message_may_tell_the_one_before(void) {
   ASSERT_CODE(CEED_ERROR_MINOR, CeedError(ceed, CEED_ERROR_MINOR, "the cause"));
   (void)CeedError(ceed, CEED_ERROR_MINOR, "the outcome, after: %s", TestText());
@@ -782,6 +790,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(reset_forgets_the_message_and_sets_null),
     BEHAVIOUR(a_success_keeps_the_last_message),
     BEHAVIOUR(programs_report_errors_of_their_own),
+    BEHAVIOUR(a_text_that_is_ready_is_reported_as_it_is),
     BEHAVIOUR(a_message_may_tell_the_one_before),
     BEHAVIOUR(a_long_message_is_cut_not_overrun),
     BEHAVIOUR(every_thread_has_a_message_of_its_own),

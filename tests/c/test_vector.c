@@ -673,6 +673,17 @@ static int length_zero_works_everywhere(void) {
   return TEST_PASSED;
 }
 
+static int no_entries_may_be_restored_as_null(void) {
+  CeedVector vec = Iota(0);
+  CeedScalar lent[1], *array = NULL;
+
+  ASSERT_OK(CeedVectorSetArray(vec, CEED_MEM_HOST, CEED_USE_POINTER, lent));
+  ASSERT_OK(CeedVectorGetArray(vec, CEED_MEM_HOST, &array));
+  ASSERT_OK(CeedVectorRestoreArray(vec, &(CeedScalar *){NULL}));
+  ASSERT_OK(CeedVectorDestroy(&vec));
+  return TEST_PASSED;
+}
+
 static int an_empty_vector_has_values_from_the_start(void) {
   CeedVector vec = NULL;
   CeedScalar norm = -1;
@@ -1191,6 +1202,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(a_vector_whose_array_is_out_is_not_destroyed),
     BEHAVIOUR(more_readers_than_can_be_counted_are_an_error),
     BEHAVIOUR(length_zero_works_everywhere),
+    BEHAVIOUR(no_entries_may_be_restored_as_null),
     BEHAVIOUR(an_empty_vector_has_values_from_the_start),
     BEHAVIOUR(copy_values_keeps_no_pointer),
     BEHAVIOUR(use_pointer_works_in_place_and_frees_nothing),

@@ -3,8 +3,8 @@
 
 The Python blocks of a page run in order, in one namespace and one fresh process. In a block with
 `>>>` everything shown is compared; elsewhere a comment behind a line that prints is what the line
-must print. C blocks are programs. The lines of a block under `<!-- lines of FILE -->` stand in that
-file, in that order. A block that names a library that is not installed is skipped.
+must print. C and Fortran blocks are programs. The lines of a block under `<!-- lines of FILE -->`
+stand in that file, in that order. A block that names a library that is not installed is skipped.
 """
 
 import contextlib
@@ -127,6 +127,7 @@ if __name__ == "__main__":
 # ---- in pytest -----------------------------------------------------------------------------------
 
 import pytest  # noqa: E402
+from programs import fortran, package_flags, run  # noqa: E402
 
 pyceedlike = pytest.importorskip("pyceedlike")
 
@@ -182,6 +183,17 @@ def test_c_block_compiles_and_prints_what_the_page_says(block, tmp_path):
     assert run.returncode == 0, run.stderr
     expected = re.findall(r"^ *printf\(.*;  // (.*)$", block.code, re.MULTILINE)
     assert run.stdout.splitlines() == expected
+
+
+@pytest.mark.parametrize("block", shown("fortran"), ids=name_of)
+def test_fortran_block_compiles_and_prints_what_the_page_says(block, tmp_path):
+    source = tmp_path / "program.F90"
+    source.write_text(block.code)
+    flags = ["-std=f2018", "-Wall", "-Werror", "-J", tmp_path, *package_flags("--fortran")]
+    libs = package_flags("--libs")
+    run(*fortran(), *flags, source, "-o", tmp_path / "program", *libs)
+    expected = re.findall(r"^ *print .*  ! (.*)$", block.code, re.MULTILINE)
+    assert [line.strip() for line in run(tmp_path / "program").splitlines()] == expected
 
 
 QUOTES = [b for page in PAGES for b in blocks(page) if b.source]

@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 import pytest
+from programs import shared_fortran
 
 pyceedlike = pytest.importorskip("pyceedlike")
 
@@ -18,20 +19,27 @@ PACKAGE = pathlib.Path(pyceedlike.__file__).parent
 SMALL = ["--n", "31", "--steps", "100", "--dt", "0.01"]
 
 
-@pytest.fixture(scope="module")
-def heat(tmp_path_factory):
-    """Build the solver; return a function that runs heat.py with some arguments."""
+def build_c(compiler, library):
+    source = [str(HEAT / "heat.c"), f"-I{PACKAGE / 'include/ceedlike'}"]
+    link = [str(PACKAGE / "lib/libceedlike.so.0"), f"-Wl,-rpath,{PACKAGE / 'lib'}"]
+    flags = ["-std=c99", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    subprocess.run([*compiler, *flags, *source, *link, "-o", str(library)], check=True)
+    return library
+
+
+@pytest.fixture(scope="module", params=["c", "fortran"])
+def heat(request, tmp_path_factory):
+    """Build the solver in a language; return a function that runs heat.py with some arguments."""
     compiler = shlex.split(os.environ.get("CC", "cc"))
     missing = [m for m in ("cffi", "jax", "matplotlib", "tqdm") if not importlib.util.find_spec(m)]
     missing += [compiler[0]] if not shutil.which(compiler[0]) else []
     if missing:
         pytest.skip(f"not installed: {', '.join(missing)}")
     folder = tmp_path_factory.mktemp("heat")
-    library = folder / "libheat.so"
-    source = [str(HEAT / "heat.c"), f"-I{PACKAGE / 'include/ceedlike'}"]
-    link = [str(PACKAGE / "lib/libceedlike.so.0"), f"-Wl,-rpath,{PACKAGE / 'lib'}"]
-    flags = ["-std=c99", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-    subprocess.run([*compiler, *flags, *source, *link, "-o", str(library)], check=True)
+    if request.param == "fortran":
+        library = shared_fortran(HEAT / "heat.F90", folder)
+    else:
+        library = build_c(compiler, folder / "libheat.so")
 
     def run(*arguments):
         return subprocess.run(

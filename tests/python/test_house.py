@@ -19,7 +19,7 @@ LIBRARIES = {"float64": ("libceedlike.so.0", "_f64"), "float32": ("libceedlike_f
 LAYERS = [
     *("_exchange", "_ceedlike_f64", "_ceedlike_f32"),
     *("_lib", "ceed", "sources", "vector", "fab", "qfunction", "dlpack", "fem", "native"),
-    *("partners", "explain", "doctor"),
+    *("partners", "explain", "doctor", "buildflags"),
 ]
 PARTNERS = {"numpy", "jax", "jaxlib", "torch", "tvm_ffi", "cupy", "numba", "scipy", "ml_dtypes"}
 PARTNERS |= {"tensorflow", "pyarrow", "mpi4py", "dpnp"}
@@ -257,6 +257,8 @@ def test_the_linker_names_are_generated_from_the_header():
         "lib/libceedlike_f32.so.0",
         "include/ceedlike/ceedlike.h",
         "include/ceedlike/ceedlike_names.h",
+        "include/ceedlike/ceedlike.F90",
+        "lib/cmake/ceedlike/ceedlike-config.cmake",
     ],
 )
 def test_the_package_holds(name):
