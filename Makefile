@@ -41,7 +41,8 @@ SANITIZE = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-fra
 REPRODUCIBLE = $(if $(SOURCE_DATE_EPOCH),-ffile-prefix-map=$(CURDIR)=.)
 COMPILE = $(CC) -std=c99 $(WARNINGS) -fPIC -pthread $(CFLAGS) $(SANITIZE) $(REPRODUCIBLE) \
           -Iinclude -Icsrc $(CPPFLAGS) -MMD -MP -c
-OURS = -fvisibility=hidden -fno-semantic-interposition
+# A short loop that straddles two cache lines takes up to half as long again.
+OURS = -fvisibility=hidden -fno-semantic-interposition -falign-loops=32
 LINK = $(CC) -pthread $(CFLAGS) $(SANITIZE) $(LDFLAGS)
 LIBS = -lm -ldl
 

@@ -37,6 +37,8 @@ static inline CeedScalar Select(bool condition, CeedScalar yes, CeedScalar no) {
   return yes;
 }
 
+static inline CeedScalar Square(CeedScalar x) { return x * x; }
+
 static inline CeedScalar SumLanes(CeedScalar *lanes) {
   for (int width = LANES / 2; width > 0; width /= 2) {
     for (int j = 0; j < width; j++) lanes[j] += lanes[j + width];

@@ -35,9 +35,10 @@ TARGET static void NAME(Multiply)(CeedSize n, const CeedScalar *x, const CeedSca
 }
 
 TARGET static CeedScalar NAME(BlockSumAbs)(CeedSize n, const CeedScalar *x) {
-  CeedScalar lanes[LANES] = {0}, rest = 0;
-  CeedSize i = 0;
+  CeedScalar lanes[LANES], rest = 0;
+  CeedSize i = n < LANES ? 0 : LANES;
 
+  for (int j = 0; j < LANES; j++) lanes[j] = i ? Abs(x[j]) : 0;
   for (; i + LANES <= n; i += LANES) {
     for (int j = 0; j < LANES; j++) lanes[j] += Abs(x[i + j]);
   }
@@ -45,17 +46,17 @@ TARGET static CeedScalar NAME(BlockSumAbs)(CeedSize n, const CeedScalar *x) {
   return rest + SumLanes(lanes);
 }
 
-TARGET static CeedScalar NAME(BlockSumSquares)(CeedSize n, CeedScalar scale, const CeedScalar *x) {
-  CeedScalar lanes[LANES] = {0}, rest = 0;
-  CeedSize i = 0;
+/* Inlined, so that a scale of 1 is no multiplication. */
+TARGET static inline __attribute__((always_inline)) CeedScalar NAME(BlockSumSquares)(
+    CeedSize n, CeedScalar scale, const CeedScalar *x) {
+  CeedScalar lanes[LANES], rest = 0;
+  CeedSize i = n < LANES ? 0 : LANES;
 
+  for (int j = 0; j < LANES; j++) lanes[j] = i ? Square(scale * x[j]) : 0;
   for (; i + LANES <= n; i += LANES) {
-    for (int j = 0; j < LANES; j++) {
-      CeedScalar y = scale * x[i + j];
-      lanes[j] += y * y;
-    }
+    for (int j = 0; j < LANES; j++) lanes[j] += Square(scale * x[i + j]);
   }
-  for (; i < n; i++) rest += scale * x[i] * (scale * x[i]);
+  for (; i < n; i++) rest += Square(scale * x[i]);
   return rest + SumLanes(lanes);
 }
 
@@ -69,6 +70,7 @@ TARGET static CeedScalar NAME(SumAbs)(CeedSize n, const CeedScalar *x) {
 TARGET static CeedScalar NAME(SumSquares)(CeedSize n, CeedScalar scale, const CeedScalar *x) {
   CeedSize half = HalfOf(n);
 
+  if (n <= BLOCK && scale == 1) return NAME(BlockSumSquares)(n, 1, x);
   if (n <= BLOCK) return NAME(BlockSumSquares)(n, scale, x);
   return NAME(SumSquares)(half, scale, x) + NAME(SumSquares)(n - half, scale, x + half);
 }

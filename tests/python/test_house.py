@@ -146,6 +146,7 @@ def test_python_h_is_included_by_the_extension_alone():
 def test_the_c_library_includes_only_its_own_headers_and_the_systems():
     system = {"assert", "dlfcn", "errno", "sched", "float", "inttypes", "limits", "math", "pthread"}
     system |= {"stdarg", "stdbool", "stddef", "stdint", "stdio", "stdlib", "string", "immintrin"}
+    system |= {"sys/mman"}
     for path, text in texts():
         if path.parts[0] in {"csrc", "include"}:
             found = set(re.findall(r"#\s*include\s*<([\w/]+)\.h>", text))
