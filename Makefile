@@ -5,6 +5,7 @@
 # make test       the tests in C, in Python, and in Fortran where there is a compiler (FC)
 # make check      what every change must pass: format, two compilers, sanitizers, valgrind, the
 #                 examples, and the tests against a wheel in an empty environment
+# make bench      what the exchange and the arithmetic cost, beside NumPy: tables in build/bench
 # make fuzz       invented tensors, FUZZ_SECONDS for each program; needs clang
 # make format     lay out the sources in C and Python, and write include/ceedlike_names.h
 # make install    libraries, headers, Fortran module, pkg-config and CMake files (PREFIX, LIBDIR,
@@ -50,7 +51,7 @@ LIBS = -lm -ldl
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: lib demo demo-fortran test test-c test-fortran test-python check check-format check-wheel \
-        fuzz format venv install uninstall clean always
+        bench fuzz format venv install uninstall clean always
 
 # The beginning of a command: its short form is shown, or with V=1 the command itself.
 say = $(if $(V),,@echo '  $1' && )
@@ -262,6 +263,14 @@ demo-fortran: build/examples/heat/libheat_fortran.so | $(call HAVE,demo)
 demo demo-fortran:
 	@$(PYTHON_HERE) && HEAT_LIBRARY=$(CURDIR)/$< \
 	  "$$python" examples/heat/heat.py --output build/heat.png
+
+# ---- Benchmarks ----------------------------------------------------------------------------------
+
+bench: $(INSTALLED) | $(call HAVE,test) $(call HAVE,demo)
+	@mkdir -p build/bench
+	@$(PYTHON_HERE) && for what in handoff vector; do echo "  BENCH $$what" && "$$python" \
+	  benchmarks/bench_$$what.py --json build/bench/$$what.json --plot build/bench/$$what.png \
+	  $(BENCH_ARGS) >build/bench/$$what.md && cat build/bench/$$what.md || exit 1; done
 
 # ---- Checks --------------------------------------------------------------------------------------
 
