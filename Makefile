@@ -6,6 +6,7 @@
 # make check      what every change must pass: format, two compilers, sanitizers, valgrind, the
 #                 examples, and the tests against a wheel in an empty environment
 # make bench      what the exchange and the arithmetic cost, beside NumPy: tables in build/bench
+# make docs       the site, in build/docs/site
 # make fuzz       invented tensors, FUZZ_SECONDS for each program; needs clang
 # make format     lay out the sources in C and Python, and write include/ceedlike_names.h
 # make install    libraries, headers, Fortran module, pkg-config and CMake files (PREFIX, LIBDIR,
@@ -51,7 +52,7 @@ LIBS = -lm -ldl
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: lib demo demo-fortran test test-c test-fortran test-python check check-format check-wheel \
-        bench fuzz format venv install uninstall clean always
+        bench docs fuzz format venv install uninstall clean always
 
 # The beginning of a command: its short form is shown, or with V=1 the command itself.
 say = $(if $(V),,@echo '  $1' && )
@@ -271,6 +272,19 @@ bench: $(INSTALLED) | $(call HAVE,test) $(call HAVE,demo)
 	@$(PYTHON_HERE) && for what in handoff vector; do echo "  BENCH $$what" && "$$python" \
 	  benchmarks/bench_$$what.py --json build/bench/$$what.json --plot build/bench/$$what.png \
 	  $(BENCH_ARGS) >build/bench/$$what.md && cat build/bench/$$what.md || exit 1; done
+
+# ---- Documentation -------------------------------------------------------------------------------
+
+# The pages of docs/ with those that are made, or kept elsewhere.
+docs: $(INSTALLED) | $(call HAVE,docs)
+	@rm -rf build/docs
+	@mkdir -p build/docs/source
+	@cp docs/* benchmarks/*.png build/docs/source
+	@cp benchmarks/README.md build/docs/source/benchmarks.md
+	@cp CHANGELOG.md build/docs/source/changes.md
+	@$(PYTHON_HERE) && "$$python" scripts/reference.py build/docs/source && \
+	  "$$python" -m pygments -S friendly -f html -a .codehilite >build/docs/source/code.css && \
+	  "$$python" -m mkdocs -q build --strict && echo '  DOCS build/docs/site/index.html'
 
 # ---- Checks --------------------------------------------------------------------------------------
 

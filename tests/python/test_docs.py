@@ -26,9 +26,13 @@ import traceback
 from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 PARTNERS = ("jax", "torch", "tvm_ffi")
 FENCE = re.compile(r"^(?:<!-- lines of (\S+) -->\n)?```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+GENERATED = {"c-api.md", "python-api.md"}  # by scripts/reference.py, for the site
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -223,4 +227,16 @@ def test_docstring_examples_do_what_they_say(module):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_between_pages_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
-        assert (page.parent / target).exists(), target
+        assert target in GENERATED or (page.parent / target).exists(), target
+
+
+def test_the_reference_describes_everything_that_is_public(tmp_path):
+    script = ROOT / "scripts" / "reference.py"
+    subprocess.run([sys.executable, str(script), str(tmp_path)], check=True)
+    c, python = ((tmp_path / name).read_text() for name in sorted(GENERATED))
+    header = (ROOT / "include" / "ceedlike.h").read_text()
+    functions = re.findall(r"^int (Ceed\w+)\(", header, re.MULTILINE)
+    assert [f for f in functions if f"`{f}`" not in c] == []
+    members = [n for n in dir(pyceedlike.Vector) if not n.startswith("_")]
+    assert [n for n in members if f"### `{n}" not in python] == []
+    assert [n for n in pyceedlike.__all__ if f"`{n}" not in python and n[0] != "_"] == []
