@@ -106,6 +106,11 @@ $(BUILD)/tests/$1/%.o: tests/c/%.c $(BUILD)/flags
 $(BUILD)/tests/$1/%: $(BUILD)/tests/$1/%.o $(BUILD)/lib/lib$2.so.0
 	$$(call say,LD $$@)$$(LINK) $$< -o $$@ $$(TEST_LIBS) -l$2
 
+# A fuzz target that reads the inputs which a fuzzer has found.
+$(BUILD)/tests/$1/fuzz_%.o: tests/fuzz/fuzz_%.c $(BUILD)/flags
+	@mkdir -p $$(@D)
+	$$(call say,CC $$@)$$(COMPILE) $3 -DCORPUS='"tests/fuzz/corpus/fuzz_$$*"' $$< -o $$@
+
 # A program written for libCEED, and the library with a device that a fake stands for.
 $(BUILD)/tests/$1/test_compat.o: private CPPFLAGS += -Iinclude/compat
 $(BUILD)/tests/$1/test_mirror: $(addprefix $(BUILD)/tests/$1/,test_mirror.o fake_device.o) \
@@ -157,7 +162,8 @@ $(eval $(call fortran,f32,ceedlike_f32,-DCEEDLIKE_SINGLE))
 # test_alloc brings its own malloc, as sanitizers and valgrind do.
 TESTS := $(filter-out $(if $(SAN)$(VALGRIND),test_alloc), \
            $(notdir $(basename $(wildcard tests/c/test_*.c))))
-SINGLE_TESTS := $(filter-out test_both test_both_f32,$(TESTS))
+TARGETS := $(notdir $(basename $(wildcard tests/fuzz/fuzz_*.c)))
+SINGLE_TESTS := $(filter-out test_both test_both_f32,$(TESTS)) $(TARGETS)
 PROGRAMS := $(foreach folder,f64 f32,$(addprefix $(BUILD)/tests/$(folder)/,$(SINGLE_TESTS))) \
             $(addprefix $(BUILD)/tests/both/,$(filter test_both,$(TESTS)))
 FORTRAN_PROGRAMS := $(if $(HAVE_FORTRAN),$(foreach folder,f64 f32,$(patsubst \
@@ -184,16 +190,21 @@ ifndef SAN
 	@+$(MAKE) --no-print-directory test-python
 endif
 
-# Inputs that clang's fuzzer invents, against the whole library under sanitizers.
+# Inputs that clang's fuzzer invents, against the whole library under sanitizers, in both
+# precisions. What it found worth keeping is in tests/fuzz/corpus, and a test of every compiler.
 FUZZ_SECONDS ?= 60
 FUZZ = clang -std=gnu99 $(WARNINGS) -O1 -g -fsanitize=fuzzer,address,undefined \
        -fno-sanitize-recover=all -Iinclude -Icsrc
-build/fuzz/%: tests/fuzz/%.c $(SOURCES) $(wildcard csrc/*.h include/*.h tests/fuzz/*.h)
+FUZZERS = $(foreach t,$(TARGETS),build/fuzz/$t build/fuzz/$t_f32)
+build/fuzz/%_f32: private CPPFLAGS += -DCEEDLIKE_SINGLE
+$(FUZZERS): $(SOURCES) $(wildcard tests/fuzz/*.[ch] csrc/*.h include/*.h)
 	@mkdir -p $@.corpus
-	$(call say,CC $@)$(FUZZ) $< $(SOURCES) $(LIBS) -o $@
-fuzz: $(patsubst tests/%.c,build/%,$(wildcard tests/fuzz/*.c))
+	$(call say,CC $@)$(FUZZ) $(CPPFLAGS) $(patsubst build/%,tests/%.c,$(@:_f32=)) $(SOURCES) \
+	  $(LIBS) -o $@
+fuzz: $(FUZZERS)
 	@cd build/fuzz && for f in $(^F); do echo "  FUZZ $$f, $(FUZZ_SECONDS) s"; \
-	  ./$$f -max_total_time=$(FUZZ_SECONDS) $$f.corpus >$$f.log 2>&1 || { cat $$f.log; exit 1; }; done
+	  ./$$f -max_total_time=$(FUZZ_SECONDS) $$f.corpus ../../tests/fuzz/corpus/$${f%_f32} \
+	  >$$f.log 2>&1 || { cat $$f.log; exit 1; }; done
 
 # ---- Python --------------------------------------------------------------------------------------
 

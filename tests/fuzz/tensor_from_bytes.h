@@ -3,6 +3,7 @@
 #ifndef TENSOR_FROM_BYTES_H
 #define TENSOR_FROM_BYTES_H
 
+#define _POSIX_C_SOURCE 200809L
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,8 @@
   do {                         \
     if (!(condition)) abort(); \
   } while (0)
+
+__extension__ typedef __int128 Wide;
 
 typedef struct {
   const uint8_t *bytes;
@@ -113,5 +116,10 @@ static inline bool HasDeleter(const Subject *subject) {
   return subject->is_versioned ? subject->tensor.versioned.deleter != NULL
                                : subject->tensor.legacy.deleter != NULL;
 }
+
+/* With the name of a folder this is a test that reads the inputs in it, of any compiler. */
+#ifdef CORPUS
+#include "replay.h"
+#endif
 
 #endif
