@@ -819,7 +819,6 @@ contains
     layout%lower(:rank(a)) = lbound(a, kind=ceed_size)
     layout%extent(:rank(a)) = shape(a, kind=ceed_size)
     if (any(layout%extent(:rank(a)) == 0)) return
-    layout%contiguous = is_contiguous(a)
     l = layout%lower
     select rank (a)
     rank (1)
@@ -859,6 +858,22 @@ contains
         step(a(l(1), l(2), l(3), l(4), l(5), :, l(7))), &
         step(a(l(1), l(2), l(3), l(4), l(5), l(6), :))]
     end select
+    layout%contiguous = is_dense(layout)
+  end function
+
+  !> Whether the elements follow each other, the first index fastest. As in DLPack, the stride of an
+  !> axis with one element means nothing.
+  pure logical function is_dense(layout)
+    type(ceed_array_layout), intent(in) :: layout
+    integer(ceed_size) :: dense
+    integer :: i
+
+    dense = 1
+    is_dense = .true.
+    do i = 1, layout%rank
+      if (layout%extent(i) > 1 .and. layout%stride(i) /= dense) is_dense = .false.
+      dense = dense*layout%extent(i)
+    end do
   end function
 
   !> How far, in elements, the entries of one line lie apart; 1 where there is but one.

@@ -77,6 +77,7 @@ program test_array
   call run("use_pointer_works_in_place_and_frees_nothing", &
            use_pointer_works_in_place_and_frees_nothing)
   call run("a_contiguous_section_is_borrowed", a_contiguous_section_is_borrowed)
+  call run("a_section_of_one_element_is_borrowed", a_section_of_one_element_is_borrowed)
   call run("the_memory_of_an_array_is_not_given_away", the_memory_of_an_array_is_not_given_away)
   call run("an_array_of_another_size_is_an_error_with_both", &
            an_array_of_another_size_is_an_error_with_both)
@@ -302,6 +303,20 @@ contains
     if (bad(HERE, ceed_vector_set_array(x, ceed_mem_host, ceed_use_pointer, u(:, 2:3)))) return
     if (bad(HERE, ceed_vector_set_value(x, 5._ceed_scalar))) return
     if (bad(HERE, all(u(:, 2:3) == 5) .and. all(u(:, 1) == 1) .and. all(u(:, 4) == 1))) return
+    if (bad(HERE, ceed_vector_destroy(x))) return
+  end subroutine
+
+  subroutine a_section_of_one_element_is_borrowed
+    real(ceed_scalar), target :: u(3, 4)
+    type(ceed_vector) :: x
+
+    u = 1
+    x = iota(1)
+    if (bad(HERE, ceed_vector_set_array(x, ceed_mem_host, ceed_use_pointer, u(2:3:2, 4:3:-2)))) &
+      return
+    if (bad(HERE, ceed_vector_set_value(x, 5._ceed_scalar))) return
+    if (bad(HERE, u(2, 4) == 5 .and. count(u == 1) == 11)) return
+    if (bad(HERE, ceed_vector_take_array(x, ceed_mem_host))) return
     if (bad(HERE, ceed_vector_destroy(x))) return
   end subroutine
 
