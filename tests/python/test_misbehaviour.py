@@ -41,7 +41,7 @@ def test_a_finalizer_sees_no_vector_where_an_import_failed():
 
     with pytest.raises(pyceedlike.CeedIncompatibleError, match="int64"):
         Watched.from_dlpack(np.arange(3))
-    assert seen == [(0, 0, None)]
+    assert seen == [(0, 0, (False, "nothing was exchanged yet"))]
 
 
 CALLS = {
