@@ -208,7 +208,7 @@ static bool CopyHelps(const Parcel *parcel, const Library *lib) {
   return lib->DLPackCheck(parcel->tensor, parcel->versioned, &spec) == CEED_ERROR_SUCCESS;
 }
 
-static PyObject *Integers(const int64_t *values, int32_t count) {
+PyObject *Integers(const int64_t *values, int32_t count) {
   PyObject *tuple;
 
   if (!values) return PyUnicode_FromString("none");
