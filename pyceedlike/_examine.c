@@ -4,26 +4,16 @@
 
 #include "_exchange.h"
 
-/* A tuple, or None where there are no numbers. */
-static PyObject *Numbers(const int64_t *numbers, int32_t count) {
-  PyObject *tuple;
-
-  if (!numbers && count) Py_RETURN_NONE;
-  tuple = PyTuple_New(count);
-  for (int32_t i = 0; tuple && i < count; i++) {
-    PyObject *number = PyLong_FromLongLong(numbers[i]);
-    if (!number) {
-      Py_CLEAR(tuple);
-    } else {
-      PyTuple_SetItem(tuple, i, number);
-    }
-  }
-  return tuple;
+/* NULL is as good as no numbers where there are no axes. */
+static PyObject *Axes(const int64_t *numbers, int32_t count) {
+  if (numbers) return Integers(numbers, count);
+  if (!count) return PyTuple_New(0);
+  Py_RETURN_NONE;
 }
 
 static PyObject *Report(const DLTensor *tensor, bool versioned, uint64_t flags) {
-  PyObject *shape = Numbers(tensor->shape, tensor->ndim);
-  PyObject *strides = shape ? Numbers(tensor->strides, tensor->ndim) : NULL;
+  PyObject *shape = Axes(tensor->shape, tensor->ndim);
+  PyObject *strides = shape ? Axes(tensor->strides, tensor->ndim) : NULL;
 
   if (!strides) {
     Py_XDECREF(shape);
@@ -53,8 +43,8 @@ static PyObject *ReportManaged(const void *managed, bool versioned) {
 }
 
 static PyObject *ReportObject(PyObject *object, const DLPackExchangeAPI *api) {
+  PyObject *report, *type, *value, *trace;
   DLManagedTensorVersioned *tensor;
-  PyObject *report;
 
   if (api->header.version.major != DLPACK_MAJOR) {
     PyErr_SetString(ErrorClass(CEED_ERROR_INCOMPATIBLE), "an exchange API of another DLPack");
@@ -62,7 +52,9 @@ static PyObject *ReportObject(PyObject *object, const DLPackExchangeAPI *api) {
   }
   if (api->managed_tensor_from_py_object_no_sync(object, &tensor)) return NULL;
   report = ReportManaged(tensor, true);
+  PyErr_Fetch(&type, &value, &trace);
   if (tensor->deleter) tensor->deleter(tensor);
+  PyErr_Restore(type, value, trace);
   return report;
 }
 

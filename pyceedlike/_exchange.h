@@ -132,6 +132,8 @@ PyObject *TakeMethod(PyObject *self, PyObject *args);
 PyObject *LetGoMethod(PyObject *self, PyObject *args);
 PyObject *BorrowBuffer(PyObject *module, PyObject *object);
 PyObject *BorrowAddress(PyObject *module, PyObject *args);
+/* A tuple, or the word "none" for NULL. */
+PyObject *Integers(const int64_t *values, int32_t count);
 
 /* _access.c */
 extern PyType_Spec bracket_spec, lease_spec;

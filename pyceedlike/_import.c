@@ -225,7 +225,7 @@ static bool CopyHelps(const Incoming *incoming, const Library *lib) {
   return lib->DLPackCheck(incoming->tensor, incoming->versioned, &spec) != CEED_ERROR_SUCCESS;
 }
 
-static PyObject *Integers(const int64_t *values, int32_t count) {
+PyObject *Integers(const int64_t *values, int32_t count) {
   PyObject *tuple;
 
   if (!values) return PyUnicode_FromString("none");
