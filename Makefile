@@ -4,7 +4,7 @@
 # make demo       a solver in C, driven from Python: examples/heat; demo-fortran: one in Fortran
 # make test       the tests in C, in Python, and in Fortran where there is a compiler (FC)
 # make check      what every change must pass: format, two compilers, sanitizers, valgrind, the
-#                 examples, and the tests against a wheel in an empty environment
+#                 examples, the site, and the tests against a wheel in an empty environment
 # make bench      what the exchange and the arithmetic cost, beside NumPy: tables in build/bench
 # make docs       the site, in build/docs/site
 # make fuzz       invented tensors, FUZZ_SECONDS for each program; needs clang
@@ -343,6 +343,7 @@ check:
 	$(if $(shell command -v valgrind),$(call sub,test-fortran VALGRIND='$(MEMCHECK)'))
 	$(call sub,fuzz FUZZ_SECONDS=10)
 	$(call sub,demo)
+	$(call sub,docs)
 	$(call sub,check-wheel)
 
 # ---- Installation --------------------------------------------------------------------------------

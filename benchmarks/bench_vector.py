@@ -70,8 +70,11 @@ def cases(lengths: list[int]) -> Iterator[Case]:
 # ---- Memory --------------------------------------------------------------------------------------
 
 
-def allocated() -> Callable[[], int]:
-    """Return a function that tells the bytes which malloc has given out; Python has its own."""
+def allocated() -> Callable[[], int] | None:
+    """Return a function that tells the bytes which malloc has given out (Python has its own).
+
+    None where the C library does not tell: it is older than glibc 2.33, or another.
+    """
     import cffi
 
     ffi = cffi.FFI()
@@ -81,6 +84,8 @@ def allocated() -> Callable[[], int]:
         struct mallinfo2 mallinfo2(void);
     """)
     libc = ffi.dlopen(None)
+    if not hasattr(libc, "mallinfo2"):
+        return None
 
     def count() -> int:
         info = libc.mallinfo2()
@@ -104,7 +109,7 @@ def memory(lengths: list[int]) -> dict[str, list[float]]:
     """Return the bytes of C memory that things take beyond their entries, by length."""
     count, ceed = allocated(), pyceedlike.Ceed()
     rows: dict[str, list[float]] = {}
-    for n in lengths:
+    for n in lengths if count else []:
         vector, entries = ceed.Vector(n), np.empty(n)
         vector.set_value(1.0)
         exports = [vector.__dlpack__(max_version=(1, 0)) for _ in range(4)]
@@ -138,8 +143,9 @@ def report(found: dict[tuple, Case], lengths: list[int], taken: dict[str, list[f
                 [what, *(f"{show(a.median / 1000)} ({show(ratio(a, b))})" for a, b in pairs)]
             )
         print(table(["", *head], rows))
-    print("\nBytes of C memory beyond the entries\n")
-    print(table(["", *head], [[what, *map(show, row)] for what, row in taken.items()]))
+    if taken:
+        print("\nBytes of C memory beyond the entries\n")
+        print(table(["", *head], [[what, *map(show, row)] for what, row in taken.items()]))
 
 
 def draw(path: Any, found: dict[tuple, Case], lengths: list[int]) -> None:

@@ -52,11 +52,13 @@ def test_the_vector_benchmark_covers_both_precisions_and_all_operations(tmp_path
     operations = {"1-norm", "2-norm", "max-norm", "set", "copy", "scale", "axpy", "pointwise"}
     assert keys == {(o, s) for o in operations for s in ("float64", "float32")}
     assert all(not case["error"] for case in results["cases"])
-    assert "an import" in printed
+    assert ("an import" in printed) == bool(results["bytes"])
 
 
 def test_what_is_allocated_does_not_depend_on_the_length(tmp_path):
     sizes = results_of("bench_vector.py", tmp_path)[1]["bytes"]
+    if not sizes:
+        pytest.skip("this C library does not tell what it has given out")
     assert all(first == 0 for first in sizes["one of the first four exports"])
     assert all(each < 256 for each in sizes["an export while four live"])
     assert all(each < 1024 for each in sizes["an import"] + sizes["a vector without memory"])
