@@ -199,7 +199,7 @@ def draw_exports(axes: Any, cases: dict[tuple, Case], lengths: list[int]) -> Non
 
 def main() -> None:
     """Measure, print, and write what is asked for."""
-    options = arguments(__doc__, rounds=51, sample_us=300)
+    options = arguments(__doc__, rounds=101, sample_us=300)
     found, lengths = libraries(), sizes(SIZES, options.largest)
     cases = measure(
         [*export_cases(found, lengths), *pair_cases(found)], options.rounds, options.sample_us
