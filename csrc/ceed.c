@@ -123,8 +123,18 @@ int CeedResetErrorMessage(Ceed ceed, const char **err_msg) {
 }
 
 static const char *KindName(unsigned kind) {
-  static const char *const names[] = {"Ceed", "CeedVector", "sentinel", "CeedContextFieldLabel"};
-  return kind >= CEED_KIND_CEED && kind <= CEED_KIND_LABEL ? names[kind - 1] : NULL;
+  static const char *const names[] = {"Ceed",
+                                      "CeedVector",
+                                      "sentinel",
+                                      "CeedContextFieldLabel",
+                                      "CeedElemRestriction",
+                                      "CeedBasis",
+                                      "CeedQFunctionContext",
+                                      "CeedQFunction",
+                                      "CeedQFunctionField",
+                                      "CeedOperator",
+                                      "CeedOperatorField"};
+  return kind >= CEED_KIND_CEED && kind <= CEED_KIND_OPERATOR_FIELD ? names[kind - 1] : NULL;
 }
 
 /* The first word of whatever was passed is read: as far as a handle can be told from a stray one.

@@ -92,6 +92,32 @@ typedef enum {
 
 typedef enum { CEED_NORM_1 = 0, CEED_NORM_2 = 1, CEED_NORM_MAX = 2 } CeedNormType;
 
+typedef enum { CEED_NOTRANSPOSE = 0, CEED_TRANSPOSE = 1 } CeedTransposeMode;
+
+/// What a field of a QFunction is at the quadrature points: values as they are stored, interpolated
+/// values, gradients, or the quadrature weights.
+typedef enum {
+  CEED_EVAL_NONE = 0,
+  CEED_EVAL_INTERP = 1,
+  CEED_EVAL_GRAD = 2,
+  CEED_EVAL_DIV = 4,
+  CEED_EVAL_CURL = 8,
+  CEED_EVAL_WEIGHT = 16
+} CeedEvalMode;
+
+typedef enum { CEED_GAUSS = 0, CEED_GAUSS_LOBATTO = 1 } CeedQuadMode;
+
+/// The dimension is in the upper 16 bits.
+typedef enum {
+  CEED_TOPOLOGY_LINE = 0x10000,
+  CEED_TOPOLOGY_TRIANGLE = 0x20001,
+  CEED_TOPOLOGY_QUAD = 0x20002,
+  CEED_TOPOLOGY_TET = 0x30003,
+  CEED_TOPOLOGY_PYRAMID = 0x30004,
+  CEED_TOPOLOGY_PRISM = 0x30005,
+  CEED_TOPOLOGY_HEX = 0x30006
+} CeedElemTopology;
+
 typedef enum {
   CEED_CONTEXT_FIELD_DOUBLE = 1,
   CEED_CONTEXT_FIELD_INT32 = 2,
@@ -111,6 +137,13 @@ typedef struct Ceed_private *Ceed;
 typedef struct CeedVector_private *CeedVector;
 typedef struct CeedRequest_private *CeedRequest;
 typedef struct CeedContextFieldLabel_private *CeedContextFieldLabel;
+typedef struct CeedElemRestriction_private *CeedElemRestriction;
+typedef struct CeedBasis_private *CeedBasis;
+typedef struct CeedQFunctionContext_private *CeedQFunctionContext;
+typedef struct CeedQFunction_private *CeedQFunction;
+typedef struct CeedQFunctionField_private *CeedQFunctionField;
+typedef struct CeedOperator_private *CeedOperator;
+typedef struct CeedOperatorField_private *CeedOperatorField;
 
 // ------------------------------------------------------------------------------------------------
 // Ceed: the context that all objects are made in. Counted; objects keep theirs alive.
@@ -200,6 +233,10 @@ int CeedContextFieldLabelGetDescription(CeedContextFieldLabel label, const char 
 // ------------------------------------------------------------------------------------------------
 // CeedVector: a length and counted memory. The memory outlives the vector while exports live.
 // ------------------------------------------------------------------------------------------------
+
+/// Stand-ins for a vector in the fields of operators; never a vector themselves.
+extern const CeedVector CEED_VECTOR_ACTIVE;
+extern const CeedVector CEED_VECTOR_NONE;
 
 /// Make a vector of `len` >= 0 entries without values; the first write allocates its memory
 /// (256-byte aligned).
@@ -444,6 +481,129 @@ typedef struct {
 ///         writability; the text names what the tensor has and what was wanted.
 int CeedDLPackCheck(const void *tensor, bool versioned, const CeedDLPackSpec *spec);
 
+// ------------------------------------------------------------------------------------------------
+// CeedElemRestriction: which entries of an L-vector (all unknowns) belong to which element. An
+// E-vector has every element's own copy.
+// ------------------------------------------------------------------------------------------------
+
+/// Stands for "no restriction" in a field of an operator.
+extern const CeedElemRestriction CEED_ELEMRESTRICTION_NONE;
+
+/// Strides that leave the layout of an L-vector to the backend: for data that only operators read.
+extern const CeedInt CEED_STRIDES_BACKEND[3];
+
+/// Make a restriction by offsets, `offsets[num_elem][elem_size]`: component c of a node is the
+/// entry `offset + c * comp_stride` of the L-vector. Entries may be shared by elements. `num_elem`
+/// may be 0.
+///
+/// Ownership: copies, borrows or takes `offsets` as `copy_mode` says; borrowed ones must not
+/// change.
+///            Gives the caller a reference; release it with CeedElemRestrictionDestroy().
+/// Errors:    CEED_ERROR_DIMENSION, with the place, for an offset that leads out of the L-vector.
+int CeedElemRestrictionCreate(Ceed ceed, CeedInt num_elem, CeedInt elem_size, CeedInt num_comp,
+                              CeedInt comp_stride, CeedSize l_size, CeedMemType mem_type,
+                              CeedCopyMode copy_mode, const CeedInt *offsets,
+                              CeedElemRestriction *rstr);
+
+/// Make a restriction by strides of (node, component, element), or CEED_STRIDES_BACKEND.
+///
+/// Ownership: copies `strides`. Gives a reference; release it with CeedElemRestrictionDestroy().
+/// Errors:    CEED_ERROR_DIMENSION for strides that lead out of the L-vector.
+int CeedElemRestrictionCreateStrided(Ceed ceed, CeedInt num_elem, CeedInt elem_size,
+                                     CeedInt num_comp, CeedSize l_size, const CeedInt strides[3],
+                                     CeedElemRestriction *rstr);
+
+/// Share a restriction: `*rstr_copy` becomes a reference of the same object.
+///
+/// Ownership: gives a reference. What `*rstr_copy` held before is released first; start from NULL.
+int CeedElemRestrictionReferenceCopy(CeedElemRestriction rstr, CeedElemRestriction *rstr_copy);
+
+/// Make vectors of the lengths of the L-vector and the E-vector; either output may be NULL.
+///
+/// Ownership: gives references; release them with CeedVectorDestroy().
+int CeedElemRestrictionCreateVector(CeedElemRestriction rstr, CeedVector *lvec, CeedVector *evec);
+
+/// CEED_NOTRANSPOSE: ru = E-vector of the L-vector u. CEED_TRANSPOSE: every entry of the E-vector u
+/// is added to its place in the L-vector ru, in the order of the elements. Done on return;
+/// `request` may be NULL.
+///
+/// Errors: CEED_ERROR_DIMENSION for other lengths; CEED_ERROR_INCOMPLETE for the transpose into a
+///         vector without values.
+int CeedElemRestrictionApply(CeedElemRestriction rstr, CeedTransposeMode t_mode, CeedVector u,
+                             CeedVector ru, CeedRequest *request);
+
+/// Set `mult`, an L-vector, to the number of times that each entry occurs in the E-vector.
+int CeedElemRestrictionGetMultiplicity(CeedElemRestriction rstr, CeedVector mult);
+
+/// The strides of (node, component, element) in the E-vector.
+int CeedElemRestrictionGetELayout(CeedElemRestriction rstr, CeedInt layout[3]);
+
+/// The strides of (node, component, element) in the L-vector of a strided restriction.
+///
+/// Errors: CEED_ERROR_INCOMPATIBLE for offsets; CEED_ERROR_UNSUPPORTED for CEED_STRIDES_BACKEND
+/// where
+///         the backend's layout has no strides.
+int CeedElemRestrictionGetLLayout(CeedElemRestriction rstr, CeedInt layout[3]);
+
+/// The offsets, lent until CeedElemRestrictionRestoreOffsets().
+///
+/// Errors: CEED_ERROR_INCOMPATIBLE for a strided restriction: it has none.
+int CeedElemRestrictionGetOffsets(CeedElemRestriction rstr, CeedMemType mem_type,
+                                  const CeedInt **offsets);
+
+/// Give the offsets back; sets `*offsets` to NULL.
+int CeedElemRestrictionRestoreOffsets(CeedElemRestriction rstr, const CeedInt **offsets);
+
+/// The context of a restriction.
+///
+/// Ownership: gives a reference; release it with CeedDestroy().
+int CeedElemRestrictionGetCeed(CeedElemRestriction rstr, Ceed *ceed);
+
+/// The context of a restriction, lent; returns it, or NULL for a bad handle.
+Ceed CeedElemRestrictionReturnCeed(CeedElemRestriction rstr);
+
+/// What the restriction was made with. A strided one has no component stride: 0.
+int CeedElemRestrictionGetCompStride(CeedElemRestriction rstr, CeedInt *comp_stride);
+int CeedElemRestrictionGetNumElements(CeedElemRestriction rstr, CeedInt *num_elem);
+int CeedElemRestrictionGetElementSize(CeedElemRestriction rstr, CeedInt *elem_size);
+int CeedElemRestrictionGetNumComponents(CeedElemRestriction rstr, CeedInt *num_comp);
+
+/// The lengths of the two vectors.
+int CeedElemRestrictionGetLVectorSize(CeedElemRestriction rstr, CeedSize *l_size);
+int CeedElemRestrictionGetEVectorSize(CeedElemRestriction rstr, CeedSize *e_size);
+
+/// Elements are not grouped in blocks here: as many blocks as elements, of one element each.
+int CeedElemRestrictionGetNumBlocks(CeedElemRestriction rstr, CeedInt *num_block);
+int CeedElemRestrictionGetBlockSize(CeedElemRestriction rstr, CeedInt *block_size);
+
+/// Print sizes and layout of a restriction.
+int CeedElemRestrictionView(CeedElemRestriction rstr, FILE *stream);
+
+/// Release a reference and set `*rstr` to NULL; NULL is accepted, twice is safe.
+int CeedElemRestrictionDestroy(CeedElemRestriction *rstr);
+
+/// Orientations and blocks of elements are not supported: these return CEED_ERROR_UNSUPPORTED.
+int CeedElemRestrictionCreateOriented(Ceed ceed, CeedInt num_elem, CeedInt elem_size,
+                                      CeedInt num_comp, CeedInt comp_stride, CeedSize l_size,
+                                      CeedMemType mem_type, CeedCopyMode copy_mode,
+                                      const CeedInt *offsets, const bool *orients,
+                                      CeedElemRestriction *rstr);
+int CeedElemRestrictionCreateBlocked(Ceed ceed, CeedInt num_elem, CeedInt elem_size,
+                                     CeedInt block_size, CeedInt num_comp, CeedInt comp_stride,
+                                     CeedSize l_size, CeedMemType mem_type, CeedCopyMode copy_mode,
+                                     const CeedInt *offsets, CeedElemRestriction *rstr);
+int CeedElemRestrictionCreateBlockedOriented(Ceed ceed, CeedInt num_elem, CeedInt elem_size,
+                                             CeedInt block_size, CeedInt num_comp,
+                                             CeedInt comp_stride, CeedSize l_size,
+                                             CeedMemType mem_type, CeedCopyMode copy_mode,
+                                             const CeedInt *offsets, const bool *orients,
+                                             CeedElemRestriction *rstr);
+int CeedElemRestrictionCreateBlockedStrided(Ceed ceed, CeedInt num_elem, CeedInt elem_size,
+                                            CeedInt block_size, CeedInt num_comp, CeedSize l_size,
+                                            const CeedInt strides[3], CeedElemRestriction *rstr);
+int CeedElemRestrictionApplyBlock(CeedElemRestriction rstr, CeedInt block, CeedTransposeMode t_mode,
+                                  CeedVector u, CeedVector ru, CeedRequest *request);
+
 /* cffi: end */
 
 /// Any well-formed tensor that the host can address, of whole bytes.
@@ -451,7 +611,7 @@ int CeedDLPackCheck(const void *tensor, bool versioned, const CeedDLPackSpec *sp
   { -1, -1, -1, -1, -1, NULL, false, false, 0 }
 
 // ------------------------------------------------------------------------------------------------
-// Outside the part that cffi reads: error handlers, sentinels, names of enum values
+// Outside the part that cffi reads: error handlers, requests, names of enum values
 // ------------------------------------------------------------------------------------------------
 
 /// Receives every error of a context. The failing function returns the error's code, whatever the
@@ -481,10 +641,6 @@ int CeedErrorExit(Ceed ceed, const char *filename, int line_no, const char *func
 int CeedErrorAbort(Ceed ceed, const char *filename, int line_no, const char *func, int err_code,
                    const char *format, va_list *args);
 
-/// Stand-ins for a vector in the fields of operators; never a vector themselves.
-extern const CeedVector CEED_VECTOR_ACTIVE;
-extern const CeedVector CEED_VECTOR_NONE;
-
 /// Requests for work to be done on return, or in the order of the calls.
 extern CeedRequest *const CEED_REQUEST_IMMEDIATE;
 extern CeedRequest *const CEED_REQUEST_ORDERED;
@@ -493,6 +649,10 @@ extern CeedRequest *const CEED_REQUEST_ORDERED;
 extern const char *const *const CeedErrorTypes;
 extern const char *const CeedMemTypes[];
 extern const char *const CeedCopyModes[];
+extern const char *const CeedTransposeModes[];
+extern const char *const CeedEvalModes[];
+extern const char *const CeedQuadModes[];
+extern const char *const *const CeedElemTopologies;
 extern const char *const CeedContextFieldTypes[];
 
 #pragma GCC visibility pop

@@ -1,0 +1,132 @@
+// Private structs of restrictions, bases, QFunctions and operators, and what they have in common.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef CEEDLIKE_FEM_H
+#define CEEDLIKE_FEM_H
+
+#include "../impl.h"
+
+// ------------------------------------------------------------------------------------------------
+// Objects
+// ------------------------------------------------------------------------------------------------
+
+/* Zeroed memory of an object with one reference, or NULL; it keeps its context alive. */
+void *CeedObjectNew(Ceed ceed, CeedKind kind, size_t bytes);
+
+/* Drop a reference; the last one stays where `out` is a text that says what the caller still has.
+ */
+int CeedObjectDrop(CeedBase *base, const char *out, bool *is_last);
+
+/* The life of a counted object. OUT(object) is NULL or the text for CeedObjectDrop(); FREE(object)
+   releases all but the context. */
+#define CEED_OBJECT(Type, KIND, OUT, FREE)                                \
+  int Type##ReferenceCopy(Type object, Type *copy) {                      \
+    int code;                                                             \
+                                                                          \
+    CeedCall(CeedObjectCheck(object, KIND));                              \
+    CeedCheckOutput(copy, object->base.ceed);                             \
+    CeedObjectRefer(object);                                              \
+    code = Type##Destroy(copy);                                           \
+    if (code) {                                                           \
+      (void)CeedObjectRelease(object);                                    \
+      return code;                                                        \
+    }                                                                     \
+    *copy = object;                                                       \
+    return CEED_ERROR_SUCCESS;                                            \
+  }                                                                       \
+                                                                          \
+  int Type##Destroy(Type *object) {                                       \
+    bool is_last;                                                         \
+                                                                          \
+    if (!object || !*object) return CEED_ERROR_SUCCESS;                   \
+    if (!CeedObjectIs(*object, CEED_KIND_SENTINEL)) {                     \
+      CeedCall(CeedObjectCheck(*object, KIND));                           \
+      CeedCall(CeedObjectDrop(&(*object)->base, OUT(*object), &is_last)); \
+      if (is_last) {                                                      \
+        Ceed ceed = (*object)->base.ceed;                                 \
+        CeedObjectEnd(*object);                                           \
+        FREE(*object);                                                    \
+        CeedDestroy(&ceed);                                               \
+      }                                                                   \
+    }                                                                     \
+    *object = NULL;                                                       \
+    return CEED_ERROR_SUCCESS;                                            \
+  }
+
+#define CEED_OBJECT_CEED(Type, KIND)                                 \
+  int Type##GetCeed(Type object, Ceed *ceed) {                       \
+    CeedCall(CeedObjectCheck(object, KIND));                         \
+    CeedCheckOutput(ceed, object->base.ceed);                        \
+    *ceed = object->base.ceed;                                       \
+    CeedObjectRefer(*ceed);                                          \
+    return CEED_ERROR_SUCCESS;                                       \
+  }                                                                  \
+                                                                     \
+  Ceed Type##ReturnCeed(Type object) {                               \
+    return CeedObjectCheck(object, KIND) ? NULL : object->base.ceed; \
+  }
+
+/* A query of one value. */
+#define CEED_GET(function, Type, KIND, result_type, value) \
+  int function(Type object, result_type *result) {         \
+    CeedCall(CeedObjectCheck(object, KIND));               \
+    CeedCheckOutput(result, object->base.ceed);            \
+    *result = object->value;                               \
+    return CEED_ERROR_SUCCESS;                             \
+  }
+
+/* The product of sizes >= 0, or an error. */
+int CeedSizeProduct(Ceed ceed, const char *what, int count, const CeedSize *factors,
+                    CeedSize *product);
+#define CeedSizeOf(ceed, what, product, ...)                                               \
+  CeedSizeProduct(ceed, what, (int)(sizeof((CeedSize[]){__VA_ARGS__}) / sizeof(CeedSize)), \
+                  (CeedSize[]){__VA_ARGS__}, product)
+
+/* Memory of our own of `count` entries, zeroed; never NULL on success. */
+int CeedAllocate(Ceed ceed, CeedSize count, size_t bytes_each, void *array);
+
+int CeedTransposeModeCheck(Ceed ceed, CeedTransposeMode t_mode);
+int CeedStreamCheck(Ceed ceed, FILE *stream);
+int CeedVectorLengthCheck(CeedVector vec, CeedSize length, const char *what);
+
+// ------------------------------------------------------------------------------------------------
+// Restrictions
+// ------------------------------------------------------------------------------------------------
+
+/* Elements that the fast backend works on at once. */
+enum { CEED_LANES = 8 };
+
+struct CeedElemRestriction_private {
+  CeedBase base;
+  CeedInt num_elem, elem_size, num_comp, comp_stride;
+  CeedSize l_size, e_size;
+  const CeedInt *offsets; /* NULL: strided */
+  CeedInt *own_offsets;
+  CeedInt strides[3]; /* of node, component, element */
+  CeedInt lanes;      /* 0, or CEED_STRIDES_BACKEND in groups of so many elements */
+  int64_t readers;    /* offsets that are out */
+};
+
+/* In the backend's layout [group][component][node][lane] the last group may be narrower. */
+static inline CeedSize CeedElemRestrictionBackendIndex(CeedElemRestriction rstr, CeedInt elem,
+                                                       CeedInt comp, CeedInt node) {
+  CeedInt first = elem - elem % rstr->lanes;
+  CeedInt width = CeedIntMin(rstr->lanes, rstr->num_elem - first);
+  CeedSize start = (CeedSize)first * rstr->elem_size * rstr->num_comp;
+
+  return start + ((CeedSize)comp * rstr->elem_size + node) * width + (elem - first);
+}
+
+/* The entry of the L-vector that a component of a node of an element is. */
+static inline CeedSize CeedElemRestrictionIndex(CeedElemRestriction rstr, CeedInt elem,
+                                                CeedInt comp, CeedInt node) {
+  const CeedInt *strides = rstr->strides;
+
+  if (rstr->offsets) {
+    CeedInt offset = rstr->offsets[(CeedSize)elem * rstr->elem_size + node];
+    return offset + (CeedSize)comp * rstr->comp_stride;
+  }
+  if (rstr->lanes) return CeedElemRestrictionBackendIndex(rstr, elem, comp, node);
+  return (CeedSize)node * strides[0] + (CeedSize)comp * strides[1] + (CeedSize)elem * strides[2];
+}
+
+#endif
