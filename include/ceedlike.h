@@ -604,6 +604,101 @@ int CeedElemRestrictionCreateBlockedStrided(Ceed ceed, CeedInt num_elem, CeedInt
 int CeedElemRestrictionApplyBlock(CeedElemRestriction rstr, CeedInt block, CeedTransposeMode t_mode,
                                   CeedVector u, CeedVector ru, CeedRequest *request);
 
+// ------------------------------------------------------------------------------------------------
+// CeedBasis: from the nodes of an element to its quadrature points and back
+// ------------------------------------------------------------------------------------------------
+
+/// Stands for "no basis" in a field of an operator: values are at the quadrature points already.
+extern const CeedBasis CEED_BASIS_NONE;
+
+/// Make a tensor-product Lagrange basis on [-1, 1]^dim, dim 1 to 3, with P >= 2 Gauss-Lobatto nodes
+/// and Q quadrature points a direction, of the Gauss rule or of the Gauss-Lobatto rule. The first
+/// direction is the fastest.
+///
+/// Ownership: gives the caller a reference; release it with CeedBasisDestroy().
+int CeedBasisCreateTensorH1Lagrange(Ceed ceed, CeedInt dim, CeedInt num_comp, CeedInt P, CeedInt Q,
+                                    CeedQuadMode quad_mode, CeedBasis *basis);
+
+/// Make a tensor-product basis of values and derivatives at the points of one direction,
+/// `interp_1d[Q_1d][P_1d]` and `grad_1d[Q_1d][P_1d]`.
+///
+/// Ownership: copies the arrays. Gives a reference; release it with CeedBasisDestroy().
+int CeedBasisCreateTensorH1(Ceed ceed, CeedInt dim, CeedInt num_comp, CeedInt P_1d, CeedInt Q_1d,
+                            const CeedScalar *interp_1d, const CeedScalar *grad_1d,
+                            const CeedScalar *q_ref_1d, const CeedScalar *q_weight_1d,
+                            CeedBasis *basis);
+
+/// Make a basis on any topology of `interp[nqpts][num_nodes]`, `grad[dim][nqpts][num_nodes]`,
+/// `q_ref[dim][nqpts]` and `q_weights[nqpts]`.
+///
+/// Ownership: copies the arrays. Gives a reference; release it with CeedBasisDestroy().
+int CeedBasisCreateH1(Ceed ceed, CeedElemTopology topo, CeedInt num_comp, CeedInt num_nodes,
+                      CeedInt nqpts, const CeedScalar *interp, const CeedScalar *grad,
+                      const CeedScalar *q_ref, const CeedScalar *q_weights, CeedBasis *basis);
+
+/// Make the basis whose points are the nodes of `basis_to`: CEED_EVAL_INTERP gives the
+/// least-squares projection of a function of `basis_from`, at the quadrature points that both have,
+/// and CEED_EVAL_GRAD that of its gradient.
+///
+/// Ownership: gives a reference; release it with CeedBasisDestroy().
+/// Errors:    CEED_ERROR_INCOMPATIBLE unless dimension, components and points are the same, and
+/// both
+///            are tensor products or none.
+int CeedBasisCreateProjection(CeedBasis basis_from, CeedBasis basis_to, CeedBasis *basis_project);
+
+/// Share a basis: `*basis_copy` becomes a reference of the same object.
+///
+/// Ownership: gives a reference. What `*basis_copy` held before is released first; start from NULL.
+int CeedBasisReferenceCopy(CeedBasis basis, CeedBasis *basis_copy);
+
+/// Evaluate at the quadrature points of `num_elem` elements: u is [component][element][node], v is
+/// [component][element][point], with the direction before that for CEED_EVAL_GRAD.
+/// CEED_EVAL_WEIGHT gives [element][point] and takes CEED_VECTOR_NONE for u. CEED_TRANSPOSE goes
+/// from points to nodes, where it sums over points and directions.
+///
+/// Errors: CEED_ERROR_DIMENSION for other lengths.
+int CeedBasisApply(CeedBasis basis, CeedInt num_elem, CeedTransposeMode t_mode,
+                   CeedEvalMode eval_mode, CeedVector u, CeedVector v);
+
+/// Add to v what CeedBasisApply() sets it to.
+int CeedBasisApplyAdd(CeedBasis basis, CeedInt num_elem, CeedTransposeMode t_mode,
+                      CeedEvalMode eval_mode, CeedVector u, CeedVector v);
+
+/// The context of a basis.
+///
+/// Ownership: gives a reference; release it with CeedDestroy().
+int CeedBasisGetCeed(CeedBasis basis, Ceed *ceed);
+
+/// The context of a basis, lent; returns it, or NULL for a bad handle.
+Ceed CeedBasisReturnCeed(CeedBasis basis);
+
+/// What a basis is made of; the counts of one direction only where it is a tensor product.
+int CeedBasisGetDimension(CeedBasis basis, CeedInt *dim);
+int CeedBasisGetTopology(CeedBasis basis, CeedElemTopology *topo);
+int CeedBasisGetNumComponents(CeedBasis basis, CeedInt *num_comp);
+int CeedBasisGetNumNodes(CeedBasis basis, CeedInt *P);
+int CeedBasisGetNumNodes1D(CeedBasis basis, CeedInt *P_1d);
+int CeedBasisGetNumQuadraturePoints(CeedBasis basis, CeedInt *Q);
+int CeedBasisGetNumQuadraturePoints1D(CeedBasis basis, CeedInt *Q_1d);
+
+/// The arrays that a basis was made of, lent; they live as long as it. Points and weights of a
+/// tensor product are those of one direction.
+int CeedBasisGetQRef(CeedBasis basis, const CeedScalar **q_ref);
+int CeedBasisGetQWeights(CeedBasis basis, const CeedScalar **q_weights);
+int CeedBasisGetInterp1D(CeedBasis basis, const CeedScalar **interp_1d);
+int CeedBasisGetGrad1D(CeedBasis basis, const CeedScalar **grad_1d);
+
+/// The full matrices, [Q][P] and [dim][Q][P], lent; those of a tensor product are made by the first
+/// call.
+int CeedBasisGetInterp(CeedBasis basis, const CeedScalar **interp);
+int CeedBasisGetGrad(CeedBasis basis, const CeedScalar **grad);
+
+/// Print sizes and matrices of a basis.
+int CeedBasisView(CeedBasis basis, FILE *stream);
+
+/// Release a reference and set `*basis` to NULL; NULL is accepted, twice is safe.
+int CeedBasisDestroy(CeedBasis *basis);
+
 /* cffi: end */
 
 /// Any well-formed tensor that the host can address, of whole bytes.

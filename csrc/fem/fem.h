@@ -85,6 +85,8 @@ int CeedSizeProduct(Ceed ceed, const char *what, int count, const CeedSize *fact
 int CeedAllocate(Ceed ceed, CeedSize count, size_t bytes_each, void *array);
 
 int CeedTransposeModeCheck(Ceed ceed, CeedTransposeMode t_mode);
+/* A mode that this library has. */
+int CeedEvalModeCheck(Ceed ceed, CeedEvalMode eval_mode);
 int CeedStreamCheck(Ceed ceed, FILE *stream);
 int CeedVectorLengthCheck(CeedVector vec, CeedSize length, const char *what);
 
@@ -128,5 +130,36 @@ static inline CeedSize CeedElemRestrictionIndex(CeedElemRestriction rstr, CeedIn
   if (rstr->lanes) return CeedElemRestrictionBackendIndex(rstr, elem, comp, node);
   return (CeedSize)node * strides[0] + (CeedSize)comp * strides[1] + (CeedSize)elem * strides[2];
 }
+
+// ------------------------------------------------------------------------------------------------
+// Bases
+// ------------------------------------------------------------------------------------------------
+
+enum { CEED_MAX_DIM = 3 };
+
+struct CeedBasis_private {
+  CeedBase base;
+  bool is_tensor;
+  CeedElemTopology topo;
+  CeedInt dim, num_comp, P, Q;
+  CeedInt P_1d, Q_1d;              /* of a tensor product */
+  CeedScalar *interp_1d, *grad_1d; /* [Q_1d][P_1d] of a tensor product */
+  CeedScalar *interp, *grad;       /* [Q][P], [dim][Q][P]; of a tensor product when asked for */
+  CeedScalar *q_ref, *q_weight;    /* of one direction of a tensor product */
+};
+
+/* Room that the evaluation of one component of one element needs. */
+CeedSize CeedBasisWorkSize(CeedBasis basis);
+
+/* Values of one component of one element, at the points or, transposed, at the nodes. */
+void CeedBasisInterpOne(CeedBasis basis, bool transpose, bool add, const CeedScalar *x,
+                        CeedScalar *y, CeedScalar *work);
+
+/* The same of the gradient; its directions are `stride` entries apart. */
+void CeedBasisGradOne(CeedBasis basis, bool transpose, bool add, CeedSize stride,
+                      const CeedScalar *x, CeedScalar *y, CeedScalar *work);
+
+/* The weights of the points of one element. */
+void CeedBasisWeightsOne(CeedBasis basis, CeedScalar *weights);
 
 #endif

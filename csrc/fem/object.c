@@ -76,6 +76,15 @@ int CeedTransposeModeCheck(Ceed ceed, CeedTransposeMode t_mode) {
   return CEED_ERROR_SUCCESS;
 }
 
+int CeedEvalModeCheck(Ceed ceed, CeedEvalMode eval_mode) {
+  CeedCheck(eval_mode != CEED_EVAL_DIV && eval_mode != CEED_EVAL_CURL, ceed, CEED_ERROR_UNSUPPORTED,
+            "%s is not supported", CeedEvalModes[eval_mode]);
+  CeedCheck(eval_mode == CEED_EVAL_NONE || eval_mode == CEED_EVAL_INTERP ||
+                eval_mode == CEED_EVAL_GRAD || eval_mode == CEED_EVAL_WEIGHT,
+            ceed, CEED_ERROR_INCOMPATIBLE, "%d is no evaluation mode", (int)eval_mode);
+  return CEED_ERROR_SUCCESS;
+}
+
 int CeedStreamCheck(Ceed ceed, FILE *stream) {
   CeedCheck(stream, ceed, CEED_ERROR_INCOMPATIBLE, "The stream is NULL");
   return CEED_ERROR_SUCCESS;

@@ -45,7 +45,7 @@ static char viewed[8192];
 
 #define ASSERT_VIEW(View, object, ...)                        \
   do {                                                        \
-    static const char *const words_of_view[] = {__VA_ARGS__}; \
+    const char *const words_of_view[] = {__VA_ARGS__}; \
     FILE *stream_ = fmemopen(viewed, sizeof viewed, "w");     \
     ASSERT(stream_);                                          \
     ASSERT_OK(View(object, stream_));                         \
