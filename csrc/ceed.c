@@ -14,6 +14,7 @@
 
 static const char no_message[] = "No error message stored";
 static __thread char message[1024];
+static __thread uint64_t errors;
 
 static const char *const error_types[] = {
     "CEED_ERROR_UNSUPPORTED", "CEED_ERROR_BACKEND",      "CEED_ERROR_MAJOR",
@@ -50,11 +51,14 @@ int CeedErrorImpl(Ceed ceed, const char *filename, int lineno, const char *func,
   va_list args;
   int code;
 
+  errors++;
   va_start(args, format);
   code = handler(ceed, filename, lineno, func, ecode, format, &args);
   va_end(args);
   return code;
 }
+
+uint64_t CeedErrorCount(void) { return errors; }
 
 int CeedErrorReturn(Ceed ceed, const char *filename, int line_no, const char *func, int err_code,
                     const char *format, va_list *args) {

@@ -25,6 +25,9 @@
 #define CeedCheckOutput(pointer, ceed) \
   CeedCheck(pointer, ceed, CEED_ERROR_INCOMPATIBLE, "The output " #pointer " is NULL")
 
+/* How many errors this thread has reported: whether a function of the caller gave a text. */
+uint64_t CeedErrorCount(void);
+
 // ------------------------------------------------------------------------------------------------
 // Objects: each begins with a magic word that holds the precision and the kind
 // ------------------------------------------------------------------------------------------------

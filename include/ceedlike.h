@@ -699,6 +699,215 @@ int CeedBasisView(CeedBasis basis, FILE *stream);
 /// Release a reference and set `*basis` to NULL; NULL is accepted, twice is safe.
 int CeedBasisDestroy(CeedBasis *basis);
 
+// ------------------------------------------------------------------------------------------------
+// CeedQFunctionContext: what a QFunction knows besides its fields. Values that are registered can
+// be set by name while operators use it.
+// ------------------------------------------------------------------------------------------------
+
+/// Called once with the data of a context when it lets go of them; what it returns is not looked
+/// at.
+typedef int (*CeedQFunctionContextDataDestroyUser)(void *data);
+
+/// Make a context without data.
+///
+/// Ownership: gives the caller a reference; release it with CeedQFunctionContextDestroy().
+int CeedQFunctionContextCreate(Ceed ceed, CeedQFunctionContext *ctx);
+
+/// Share a context: `*ctx_copy` becomes a reference of the same object.
+///
+/// Ownership: gives a reference. What `*ctx_copy` held before is released first; start from NULL.
+int CeedQFunctionContextReferenceCopy(CeedQFunctionContext ctx, CeedQFunctionContext *ctx_copy);
+
+/// Set the data, of `size` bytes; what was there before is let go of.
+///
+/// Ownership: copies, borrows or takes `data` as `copy_mode` says; taken data are released with
+///            free().
+/// Errors:    CEED_ERROR_ACCESS while the data are out; CEED_ERROR_DIMENSION where a registered
+/// field
+///            does not fit.
+int CeedQFunctionContextSetData(CeedQFunctionContext ctx, CeedMemType mem_type,
+                                CeedCopyMode copy_mode, size_t size, void *data);
+
+/// Call `f` once with the data that are there when the context lets go of them (but not when they
+/// are taken), instead of nothing for borrowed data and before free() for others.
+///
+/// Errors: CEED_ERROR_INCOMPLETE when there are no data yet.
+int CeedQFunctionContextSetDataDestroy(CeedQFunctionContext ctx, CeedMemType f_mem_type,
+                                       CeedQFunctionContextDataDestroyUser f);
+
+/// Give borrowed data back; the context then has none. `data` is the address of a pointer, or NULL.
+///
+/// Errors: CEED_ERROR_ACCESS when nothing was borrowed or the data are out.
+int CeedQFunctionContextTakeData(CeedQFunctionContext ctx, CeedMemType mem_type, void *data);
+
+/// Lend the data until they are restored, for writing to one, or for reading to any number; `data`
+/// is the address of a pointer, which Restore sets to NULL.
+///
+/// Errors: CEED_ERROR_ACCESS while others write (or read, for writing); CEED_ERROR_INCOMPLETE when
+///         there are no data yet.
+int CeedQFunctionContextGetData(CeedQFunctionContext ctx, CeedMemType mem_type, void *data);
+int CeedQFunctionContextGetDataRead(CeedQFunctionContext ctx, CeedMemType mem_type, void *data);
+int CeedQFunctionContextRestoreData(CeedQFunctionContext ctx, void *data);
+int CeedQFunctionContextRestoreDataRead(CeedQFunctionContext ctx, void *data);
+
+/// Name the `num_values` values that begin `field_offset` bytes behind the start of the data. The
+/// description may be NULL.
+///
+/// Ownership: copies the texts.
+/// Errors:    CEED_ERROR_INCOMPLETE before there are data; CEED_ERROR_DIMENSION for a field that
+/// does
+///            not fit; CEED_ERROR_INCOMPATIBLE for a name that is there.
+int CeedQFunctionContextRegisterDouble(CeedQFunctionContext ctx, const char *field_name,
+                                       size_t field_offset, size_t num_values,
+                                       const char *field_description);
+int CeedQFunctionContextRegisterInt32(CeedQFunctionContext ctx, const char *field_name,
+                                      size_t field_offset, size_t num_values,
+                                      const char *field_description);
+int CeedQFunctionContextRegisterBoolean(CeedQFunctionContext ctx, const char *field_name,
+                                        size_t field_offset, size_t num_values,
+                                        const char *field_description);
+
+/// The labels of all registered fields, lent; the array until the next registration, a label as
+/// long as the context lives.
+int CeedQFunctionContextGetAllFieldLabels(CeedQFunctionContext ctx,
+                                          const CeedContextFieldLabel **field_labels,
+                                          CeedInt *num_fields);
+
+/// The label of a registered field, lent while the context lives; NULL when there is none.
+int CeedQFunctionContextGetFieldLabel(CeedQFunctionContext ctx, const char *field_name,
+                                      CeedContextFieldLabel *field_label);
+
+/// Set all values of a registered field.
+///
+/// Ownership: copies `values`.
+/// Errors:    CEED_ERROR_INCOMPATIBLE for a label of another context or type.
+int CeedQFunctionContextSetDouble(CeedQFunctionContext ctx, CeedContextFieldLabel field_label,
+                                  double *values);
+int CeedQFunctionContextSetInt32(CeedQFunctionContext ctx, CeedContextFieldLabel field_label,
+                                 int32_t *values);
+int CeedQFunctionContextSetBoolean(CeedQFunctionContext ctx, CeedContextFieldLabel field_label,
+                                   bool *values);
+
+/// The context (resource) that a QFunctionContext was made in: a reference, or lent.
+int CeedQFunctionContextGetCeed(CeedQFunctionContext ctx, Ceed *ceed);
+Ceed CeedQFunctionContextReturnCeed(CeedQFunctionContext ctx);
+
+/// The size of the data in bytes; 0 when there are none.
+int CeedQFunctionContextGetContextSize(CeedQFunctionContext ctx, size_t *ctx_size);
+
+/// Print the size and the registered fields.
+int CeedQFunctionContextView(CeedQFunctionContext ctx, FILE *stream);
+
+/// Release a reference and set `*ctx` to NULL; NULL is accepted, twice is safe.
+///
+/// Errors: CEED_ERROR_ACCESS while the data are out; the context stays alive.
+int CeedQFunctionContextDestroy(CeedQFunctionContext *ctx);
+
+// ------------------------------------------------------------------------------------------------
+// CeedQFunction: the physics at the quadrature points
+// ------------------------------------------------------------------------------------------------
+
+/// A function of Q points. A field of `size` components is `[size][Q]`; a gradient of n components
+/// in `dim` directions is `[dim][n][Q]`. Other than 0 is an error, which the caller of apply gets;
+/// the text is that of CeedError() where the function calls it.
+typedef int (*CeedQFunctionUser)(void *ctx, CeedInt Q, const CeedScalar *const *in,
+                                 CeedScalar *const *out);
+
+/// Stands for "no QFunction", where a Jacobian or a transpose may be given.
+extern const CeedQFunction CEED_QFUNCTION_NONE;
+
+/// Make a QFunction. `vec_length` is the number that Q must be a multiple of, usually 1; `source`
+/// is "file:name" or NULL.
+///
+/// Ownership: copies `source`; borrows `f`. Gives a reference; release it with
+///            CeedQFunctionDestroy().
+int CeedQFunctionCreateInterior(Ceed ceed, CeedInt vec_length, CeedQFunctionUser f,
+                                const char *source, CeedQFunction *qf);
+
+/// Make a QFunction of the gallery, with its fields:
+/// Mass1DBuild, Mass2DBuild, Mass3DBuild: `dx` (dim*dim, gradient), `weights` to `qdata` (1);
+/// Poisson1DBuild, Poisson2DBuild, Poisson3DBuild: the same to `qdata`, weight/det J adj J adj J^T
+/// as 11,22,33,23,13,12 in 3-D and 11,22,12 in 2-D; MassApply, Vector3MassApply: `u` (1 or 3,
+/// interpolated), `qdata` to `v`; Poisson1DApply, ..., Vector3Poisson3DApply: `du` (n*dim,
+/// gradient), `qdata` to `dv`; Identity: `input` to `output`; Scale: `input` times the CeedScalar
+/// in its context to `output`. The last two have one component and no evaluation until
+/// CeedQFunctionAddInput() and CeedQFunctionAddOutput() say otherwise.
+///
+/// Ownership: gives a reference; release it with CeedQFunctionDestroy().
+/// Errors:    CEED_ERROR_UNSUPPORTED, with the list, for another name.
+int CeedQFunctionCreateInteriorByName(Ceed ceed, const char *name, CeedQFunction *qf);
+
+/// Make a QFunction that copies `input` to `output`, of `size` components.
+///
+/// Ownership: gives a reference; release it with CeedQFunctionDestroy().
+int CeedQFunctionCreateIdentity(Ceed ceed, CeedInt size, CeedEvalMode in_mode,
+                                CeedEvalMode out_mode, CeedQFunction *qf);
+
+/// Share a QFunction: `*qf_copy` becomes a reference of the same object.
+///
+/// Ownership: gives a reference. What `*qf_copy` held before is released first; start from NULL.
+int CeedQFunctionReferenceCopy(CeedQFunction qf, CeedQFunction *qf_copy);
+
+/// Add a field, at most 16 each; the order is that of `in` and `out`. `size` counts all components,
+/// with the directions of a gradient.
+///
+/// Ownership: copies the name.
+/// Errors:    CEED_ERROR_INCOMPATIBLE for a name that is there, and once an operator has it.
+int CeedQFunctionAddInput(CeedQFunction qf, const char *field_name, CeedInt size,
+                          CeedEvalMode eval_mode);
+int CeedQFunctionAddOutput(CeedQFunction qf, const char *field_name, CeedInt size,
+                           CeedEvalMode eval_mode);
+
+/// The fields, lent; every output may be NULL.
+int CeedQFunctionGetFields(CeedQFunction qf, CeedInt *num_input_fields,
+                           CeedQFunctionField **input_fields, CeedInt *num_output_fields,
+                           CeedQFunctionField **output_fields);
+
+/// Set what is passed to the function as `ctx`; NULL for nothing.
+///
+/// Ownership: keeps a reference of its own.
+int CeedQFunctionSetContext(CeedQFunction qf, CeedQFunctionContext ctx);
+
+/// Whether the function may write to its context, as it may at first: it then excludes all others
+/// while it runs.
+int CeedQFunctionSetContextWritable(CeedQFunction qf, bool is_writable);
+
+/// For CeedQFunctionSetPointsPerCall().
+enum { CEED_POINTS_ALL = -1 };
+
+/// How many points a call in an operator has: 0, as many as the backend likes; CEED_POINTS_ALL, all
+/// of the operator, at addresses that stay.
+///
+/// Errors: CEED_ERROR_UNSUPPORTED for other numbers.
+int CeedQFunctionSetPointsPerCall(CeedQFunction qf, CeedInt n);
+
+/// Say how many floating-point operations a point costs.
+int CeedQFunctionSetUserFlopsEstimate(CeedQFunction qf, CeedSize flops);
+
+/// Call the function once for Q points, with one vector of size*Q entries a field. It is not called
+/// for 0 points.
+///
+/// Errors: that of the function; the vectors are given back.
+int CeedQFunctionApply(CeedQFunction qf, CeedInt Q, CeedVector *u, CeedVector *v);
+
+/// The context of a QFunction: a reference, or lent.
+int CeedQFunctionGetCeed(CeedQFunction qf, Ceed *ceed);
+Ceed CeedQFunctionReturnCeed(CeedQFunction qf);
+
+/// Print the fields of a QFunction.
+int CeedQFunctionView(CeedQFunction qf, FILE *stream);
+
+/// Release a reference and set `*qf` to NULL; NULL is accepted, twice is safe.
+int CeedQFunctionDestroy(CeedQFunction *qf);
+
+/// What a field was added with; names are lent while the QFunction lives. Every output of
+/// CeedQFunctionFieldGetData() may be NULL.
+int CeedQFunctionFieldGetName(CeedQFunctionField qf_field, const char **field_name);
+int CeedQFunctionFieldGetSize(CeedQFunctionField qf_field, CeedInt *size);
+int CeedQFunctionFieldGetEvalMode(CeedQFunctionField qf_field, CeedEvalMode *eval_mode);
+int CeedQFunctionFieldGetData(CeedQFunctionField qf_field, const char **field_name, CeedInt *size,
+                              CeedEvalMode *eval_mode);
+
 /* cffi: end */
 
 /// Any well-formed tensor that the host can address, of whole bytes.
@@ -759,6 +968,18 @@ extern const char *const CeedContextFieldTypes[];
 /// printf conversions
 #define CeedInt_FMT "d"
 #define CeedSize_FMT "td"
+
+/// The head of a QFunction, and `name_loc`, its source as "file:name"; what its body may use.
+#define CEED_QFUNCTION(name)                                                   \
+  static const char name##_loc[] __attribute__((unused)) = __FILE__ ":" #name; \
+  __attribute__((unused)) static int name
+#define CEED_QFUNCTION_HELPER static inline
+#ifdef __clang__
+#define CeedPragmaSIMD
+#else
+#define CeedPragmaSIMD _Pragma("GCC ivdep")
+#endif
+#define CEED_Q_VLA Q
 
 /// The value of CeedError().
 static inline int CeedErrorCode(int handled, int ecode) {

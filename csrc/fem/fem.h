@@ -162,4 +162,87 @@ void CeedBasisGradOne(CeedBasis basis, bool transpose, bool add, CeedSize stride
 /* The weights of the points of one element. */
 void CeedBasisWeightsOne(CeedBasis basis, CeedScalar *weights);
 
+// ------------------------------------------------------------------------------------------------
+// QFunctions
+// ------------------------------------------------------------------------------------------------
+
+enum { CEED_MAX_FIELDS = 16 };
+
+struct CeedQFunctionContext_private {
+  CeedBase base;
+  size_t size;
+  void *data;
+  CeedMemoryKind kind; /* MEMORY_NONE: no data */
+  CeedQFunctionContextDataDestroyUser destroy;
+  int64_t readers; /* -1: a writer */
+  CeedContextFieldLabel *labels;
+  CeedInt num_labels;
+};
+
+/* Access without a handle check, until the release. */
+int CeedQFunctionContextAcquire(CeedQFunctionContext ctx, bool writable, void **data);
+void CeedQFunctionContextRelease(CeedQFunctionContext ctx);
+
+/* The registered field of the name, or NULL. */
+CeedContextFieldLabel CeedQFunctionContextFind(CeedQFunctionContext ctx, const char *name);
+
+/* The address of the field that a label stands for, which has this type. */
+int CeedQFunctionContextLocate(CeedQFunctionContext ctx, CeedContextFieldLabel label,
+                               CeedContextFieldType type, void **address);
+int CeedQFunctionContextSetField(CeedQFunctionContext ctx, CeedContextFieldLabel label,
+                                 CeedContextFieldType type, const void *values);
+
+/* A label with copies of its texts, or NULL without memory. */
+CeedContextFieldLabel CeedLabelNew(const char *name, const char *description, size_t offset,
+                                   size_t num_values, CeedContextFieldType type);
+void CeedLabelFree(CeedContextFieldLabel label);
+
+struct CeedQFunctionField_private {
+  CeedBase base;
+  CeedInt size;
+  CeedEvalMode eval_mode;
+  char name[];
+};
+
+typedef struct {
+  CeedInt count;
+  CeedQFunctionField field[CEED_MAX_FIELDS];
+} CeedQFunctionFields;
+
+struct CeedQFunction_private {
+  CeedBase base;
+  char *source; /* or the name in the gallery */
+  CeedQFunctionUser f;
+  CeedInt vec_length;
+  CeedQFunctionFields in, out;
+  CeedQFunctionContext ctx; /* or NULL */
+  bool ctx_is_writable;
+  CeedInt points_per_call;
+  CeedSize flops; /* -1: not known */
+  bool is_copy;   /* output = input, times the number in the context where there is one */
+  bool is_open;   /* its fields can still be given anew */
+  bool is_used;   /* by an operator: fields stay */
+};
+
+/* The context for calls, until the end of them; then calls for some points each. */
+int CeedQFunctionBegin(CeedQFunction qf, void **ctx_data);
+int CeedQFunctionCall(CeedQFunction qf, void *ctx_data, CeedInt Q, const CeedScalar *const *in,
+                      CeedScalar *const *out);
+void CeedQFunctionEnd(CeedQFunction qf);
+
+typedef struct {
+  const char *name;
+  CeedInt size;
+  CeedEvalMode eval_mode;
+} CeedGalleryField;
+
+typedef struct {
+  const char *name;
+  CeedQFunctionUser f; /* NULL: a copy */
+  CeedGalleryField in[2], out;
+  CeedSize flops;
+} CeedGalleryRow;
+
+extern const CeedGalleryRow CeedGallery[]; /* ends with a NULL name */
+
 #endif
