@@ -908,6 +908,225 @@ int CeedQFunctionFieldGetEvalMode(CeedQFunctionField qf_field, CeedEvalMode *eva
 int CeedQFunctionFieldGetData(CeedQFunctionField qf_field, const char **field_name, CeedInt *size,
                               CeedEvalMode *eval_mode);
 
+// ------------------------------------------------------------------------------------------------
+// CeedOperator: restriction, basis, QFunction and their transposes, one behind the other
+// ------------------------------------------------------------------------------------------------
+
+/// A routine that makes an operator: out = A in, or the transpose; other than 0 is an error.
+typedef int (*CeedOperatorShellUser)(void *ctx, CeedVector in, CeedVector out);
+
+/// Make an operator of a QFunction. `dqf` is the QFunction of its Jacobian and `dqfT` that of the
+/// Jacobian's transpose, for CeedOperatorApplyJacobian() and CeedOperatorApplyTranspose(); either
+/// may be CEED_QFUNCTION_NONE or NULL. The fields of a QFunction are fixed from here on.
+///
+/// Ownership: keeps references of its own. Gives a reference; release it with
+/// CeedOperatorDestroy().
+int CeedOperatorCreate(Ceed ceed, CeedQFunction qf, CeedQFunction dqf, CeedQFunction dqfT,
+                       CeedOperator *op);
+
+/// Make an operator that is the sum of others, which CeedOperatorCompositeAddSub() adds.
+///
+/// Ownership: gives a reference; release it with CeedOperatorDestroy().
+int CeedOperatorCreateComposite(Ceed ceed, CeedOperator *op);
+
+/// Make an operator of a routine from vectors of `input_size` to vectors of `output_size`;
+/// `apply_transpose` may be NULL.
+///
+/// Ownership: borrows the routines and `ctx`. Gives a reference; release it with
+///            CeedOperatorDestroy().
+int CeedOperatorCreateShell(Ceed ceed, CeedSize input_size, CeedSize output_size,
+                            CeedOperatorShellUser apply, CeedOperatorShellUser apply_transpose,
+                            void *ctx, CeedOperator *op);
+
+/// Share an operator: `*op_copy` becomes a reference of the same object.
+///
+/// Ownership: gives a reference. What `*op_copy` held before is released first; start from NULL.
+int CeedOperatorReferenceCopy(CeedOperator op, CeedOperator *op_copy);
+
+/// Set a field, of all the QFunctions that have it. `vec` is CEED_VECTOR_ACTIVE for the argument of
+/// apply, or a vector of data; CEED_VECTOR_NONE, with CEED_ELEMRESTRICTION_NONE or any restriction,
+/// for quadrature weights. `basis` is CEED_BASIS_NONE for values that are stored at the quadrature
+/// points.
+///
+/// Ownership: keeps references of its own.
+/// Errors:    CEED_ERROR_INCOMPATIBLE for a field that the QFunctions don't have, or set twice;
+///            CEED_ERROR_DIMENSION where sizes differ; the text names the field.
+int CeedOperatorSetField(CeedOperator op, const char *field_name, CeedElemRestriction rstr,
+                         CeedBasis basis, CeedVector vec);
+
+/// The fields of an operator that is ready, lent, in the order of its QFunction; every output may
+/// be NULL.
+int CeedOperatorGetFields(CeedOperator op, CeedInt *num_input_fields,
+                          CeedOperatorField **input_fields, CeedInt *num_output_fields,
+                          CeedOperatorField **output_fields);
+
+/// The field of a name, lent; NULL when it is not set.
+int CeedOperatorGetFieldByName(CeedOperator op, const char *field_name,
+                               CeedOperatorField *op_field);
+
+/// What a field was set with. The name is lent.
+///
+/// Ownership: gives references of restriction, basis and vector (the stand-ins need no release).
+///            Every output of CeedOperatorFieldGetData() may be NULL.
+int CeedOperatorFieldGetName(CeedOperatorField op_field, const char **field_name);
+int CeedOperatorFieldGetElemRestriction(CeedOperatorField op_field, CeedElemRestriction *rstr);
+int CeedOperatorFieldGetBasis(CeedOperatorField op_field, CeedBasis *basis);
+int CeedOperatorFieldGetVector(CeedOperatorField op_field, CeedVector *vec);
+int CeedOperatorFieldGetData(CeedOperatorField op_field, const char **field_name,
+                             CeedElemRestriction *rstr, CeedBasis *basis, CeedVector *vec);
+
+/// Add an operator to a composite one; its active vectors must have the lengths of those before.
+///
+/// Ownership: keeps a reference of its own.
+int CeedOperatorCompositeAddSub(CeedOperator composite_op, CeedOperator sub_op);
+
+/// The parts of a composite operator, lent; NULL where none has the name.
+int CeedOperatorCompositeGetNumSub(CeedOperator op, CeedInt *num_suboperators);
+int CeedOperatorCompositeGetSubList(CeedOperator op, CeedOperator **sub_operators);
+int CeedOperatorCompositeGetSubByName(CeedOperator op, const char *op_name, CeedOperator *sub_op);
+
+/// Whether parts must be applied one after the other; here they are, always.
+int CeedOperatorCompositeSetSequential(CeedOperator op, bool is_sequential);
+int CeedOperatorCompositeIsSequential(CeedOperator op, bool *is_sequential);
+
+/// Check that the operator can be applied.
+///
+/// Errors: CEED_ERROR_INCOMPLETE, with the name of a field that is not set, or without elements'
+///         number or points' number; CEED_ERROR_DIMENSION for more than INT32_MAX points.
+int CeedOperatorCheckReady(CeedOperator op);
+
+/// The lengths of the active vectors; -1 where there is none.
+int CeedOperatorGetActiveVectorLengths(CeedOperator op, CeedSize *input_size,
+                                       CeedSize *output_size);
+
+/// out = A in. CEED_VECTOR_NONE stands for an active vector that there is not. Outputs that are
+/// data are set as well. Done on return; `request` may be NULL. An entry that is NaN makes those
+/// that depend on it NaN.
+///
+/// Errors: that of the QFunction, after which the outputs are unspecified but nothing is locked;
+///         CEED_ERROR_INCOMPATIBLE for a vector that is input and output at once.
+int CeedOperatorApply(CeedOperator op, CeedVector in, CeedVector out, CeedRequest *request);
+
+/// Add to all outputs; or to the active one only, and set the others.
+int CeedOperatorApplyAdd(CeedOperator op, CeedVector in, CeedVector out, CeedRequest *request);
+int CeedOperatorApplyAddActive(CeedOperator op, CeedVector in, CeedVector out,
+                               CeedRequest *request);
+
+/// Apply with the QFunction `dqf` of the Jacobian in the place of the operator's own.
+///
+/// Errors: CEED_ERROR_UNSUPPORTED for an operator without one.
+int CeedOperatorApplyJacobian(CeedOperator op, CeedVector in, CeedVector out, CeedRequest *request);
+
+/// Apply the transpose: with the QFunction `dqfT` where there is one, else by assembling the
+/// QFunction, which must be linear then. `in` has the length of the operator's output, `out` that
+/// of its input.
+int CeedOperatorApplyTranspose(CeedOperator op, CeedVector in, CeedVector out,
+                               CeedRequest *request);
+
+/// Assemble a linear QFunction: the derivative of every active output component by every active
+/// input component, at every point. `rstr` has a component for each pair, inputs slowest, in the
+/// layout that CeedElemRestrictionGetLLayout() tells.
+///
+/// Ownership: gives references. BuildOrUpdate writes into `*assembled` where it is not NULL.
+int CeedOperatorLinearAssembleQFunction(CeedOperator op, CeedVector *assembled,
+                                        CeedElemRestriction *rstr, CeedRequest *request);
+int CeedOperatorLinearAssembleQFunctionBuildOrUpdate(CeedOperator op, CeedVector *assembled,
+                                                     CeedElemRestriction *rstr,
+                                                     CeedRequest *request);
+
+/// The diagonal of a linear operator from a vector to one of the same length; set or added.
+///
+/// Errors: CEED_ERROR_UNSUPPORTED unless all active fields have one restriction.
+int CeedOperatorLinearAssembleDiagonal(CeedOperator op, CeedVector assembled, CeedRequest *request);
+int CeedOperatorLinearAssembleAddDiagonal(CeedOperator op, CeedVector assembled,
+                                          CeedRequest *request);
+
+/// The square blocks that couple the components of each node, `[node][out][in]`: l_size * num_comp
+/// entries.
+int CeedOperatorLinearAssemblePointBlockDiagonal(CeedOperator op, CeedVector assembled,
+                                                 CeedRequest *request);
+int CeedOperatorLinearAssembleAddPointBlockDiagonal(CeedOperator op, CeedVector assembled,
+                                                    CeedRequest *request);
+
+/// Rows and columns of the entries of the point-block diagonal.
+///
+/// Ownership: gives `*rows` and `*cols`; release them with free().
+int CeedOperatorLinearAssemblePointBlockDiagonalSymbolic(CeedOperator op, CeedSize *num_entries,
+                                                         CeedInt **rows, CeedInt **cols);
+
+/// Rows and columns of the entries of the whole matrix, element by element; entries of the same
+/// place are to be summed.
+///
+/// Ownership: gives `*rows` and `*cols`; release them with free().
+int CeedOperatorLinearAssembleSymbolic(CeedOperator op, CeedSize *num_entries, CeedInt **rows,
+                                       CeedInt **cols);
+
+/// How many entries that are.
+int CeedOperatorLinearAssembleGetNumEntries(CeedOperator op, CeedSize *num_entries);
+
+/// The values of those entries, in their order.
+int CeedOperatorLinearAssemble(CeedOperator op, CeedVector values);
+
+/// Give the operator a name, for views and errors.
+///
+/// Ownership: copies the name.
+int CeedOperatorSetName(CeedOperator op, const char *name);
+
+/// The name, lent until it is set again; "" for none.
+int CeedOperatorGetName(CeedOperator op, const char **name);
+
+/// Print an operator with its fields, or its name and size alone.
+int CeedOperatorView(CeedOperator op, FILE *stream);
+int CeedOperatorViewTerse(CeedOperator op, FILE *stream);
+
+/// The context of an operator: a reference, or lent.
+int CeedOperatorGetCeed(CeedOperator op, Ceed *ceed);
+Ceed CeedOperatorReturnCeed(CeedOperator op);
+
+/// How many elements an operator has, how many quadrature points each, and how many floating-point
+/// operations an apply costs.
+///
+/// Errors: CEED_ERROR_INCOMPLETE before it is known, and for a QFunction without an estimate.
+int CeedOperatorGetNumElements(CeedOperator op, CeedInt *num_elem);
+int CeedOperatorGetNumQuadraturePoints(CeedOperator op, CeedInt *num_qpts);
+int CeedOperatorGetFlopsEstimate(CeedOperator op, CeedSize *flops);
+
+/// The context of the QFunction, NULL when there is none.
+///
+/// Ownership: gives a reference; release it with CeedQFunctionContextDestroy().
+int CeedOperatorGetContext(CeedOperator op, CeedQFunctionContext *ctx);
+
+/// The label of a context field, lent while the operator lives; NULL when there is none. That of a
+/// composite operator stands for the fields of that name in all its parts.
+int CeedOperatorGetContextFieldLabel(CeedOperator op, const char *field_name,
+                                     CeedContextFieldLabel *field_label);
+
+/// Set all values of a context field, in every part that has it.
+///
+/// Ownership: copies `values`.
+int CeedOperatorSetContextDouble(CeedOperator op, CeedContextFieldLabel field_label,
+                                 double *values);
+int CeedOperatorSetContextInt32(CeedOperator op, CeedContextFieldLabel field_label,
+                                int32_t *values);
+int CeedOperatorSetContextBoolean(CeedOperator op, CeedContextFieldLabel field_label, bool *values);
+
+/// Lend the values of a context field for reading, of the first part that has it.
+int CeedOperatorGetContextDoubleRead(CeedOperator op, CeedContextFieldLabel field_label,
+                                     size_t *num_values, const double **values);
+int CeedOperatorRestoreContextDoubleRead(CeedOperator op, CeedContextFieldLabel field_label,
+                                         const double **values);
+int CeedOperatorGetContextInt32Read(CeedOperator op, CeedContextFieldLabel field_label,
+                                    size_t *num_values, const int32_t **values);
+int CeedOperatorRestoreContextInt32Read(CeedOperator op, CeedContextFieldLabel field_label,
+                                        const int32_t **values);
+int CeedOperatorGetContextBooleanRead(CeedOperator op, CeedContextFieldLabel field_label,
+                                      size_t *num_values, const bool **values);
+int CeedOperatorRestoreContextBooleanRead(CeedOperator op, CeedContextFieldLabel field_label,
+                                          const bool **values);
+
+/// Release a reference and set `*op` to NULL; NULL is accepted, twice is safe.
+int CeedOperatorDestroy(CeedOperator *op);
+
 /* cffi: end */
 
 /// Any well-formed tensor that the host can address, of whole bytes.

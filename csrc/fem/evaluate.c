@@ -73,6 +73,18 @@ void CeedBasisGradOne(CeedBasis basis, bool transpose, bool add, CeedSize stride
   }
 }
 
+CeedSize CeedBasisFlops(CeedBasis basis, CeedEvalMode eval_mode) {
+  CeedSize flops = 2 * (CeedSize)basis->P * basis->Q, before = 1, after = basis->P;
+
+  if (eval_mode != CEED_EVAL_INTERP && eval_mode != CEED_EVAL_GRAD) return 0;
+  if (basis->is_tensor) flops = 0;
+  for (int d = 0; basis->is_tensor && d < basis->dim; d++, before *= basis->Q_1d) {
+    flops += 2 * before * basis->Q_1d * after;
+    after /= basis->P_1d;
+  }
+  return eval_mode == CEED_EVAL_GRAD ? basis->dim * flops : flops;
+}
+
 void CeedBasisWeightsOne(CeedBasis basis, CeedScalar *weights) {
   for (CeedInt q = 0; q < basis->Q; q++) {
     if (basis->is_tensor) {

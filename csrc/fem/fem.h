@@ -159,6 +159,9 @@ void CeedBasisInterpOne(CeedBasis basis, bool transpose, bool add, const CeedSca
 void CeedBasisGradOne(CeedBasis basis, bool transpose, bool add, CeedSize stride,
                       const CeedScalar *x, CeedScalar *y, CeedScalar *work);
 
+/* Floating-point operations of one component of one element. */
+CeedSize CeedBasisFlops(CeedBasis basis, CeedEvalMode eval_mode);
+
 /* The weights of the points of one element. */
 void CeedBasisWeightsOne(CeedBasis basis, CeedScalar *weights);
 
@@ -244,5 +247,94 @@ typedef struct {
 } CeedGalleryRow;
 
 extern const CeedGalleryRow CeedGallery[]; /* ends with a NULL name */
+
+// ------------------------------------------------------------------------------------------------
+// Operators
+// ------------------------------------------------------------------------------------------------
+
+struct CeedOperatorField_private {
+  CeedBase base;
+  CeedOperatorField next;
+  CeedElemRestriction rstr;
+  CeedBasis basis;
+  CeedVector vec;
+  char name[];
+};
+
+/* One QFunction with its fields, and the E- and Q-vectors of the reference backend. */
+typedef struct {
+  CeedQFunction qf; /* or NULL */
+  CeedOperatorField in[CEED_MAX_FIELDS], out[CEED_MAX_FIELDS];
+  CeedVector e_in[CEED_MAX_FIELDS], q_in[CEED_MAX_FIELDS];
+  CeedVector e_out[CEED_MAX_FIELDS], q_out[CEED_MAX_FIELDS];
+} CeedOperatorForm;
+
+typedef enum { FORM_APPLY, FORM_JACOBIAN, FORM_TRANSPOSE, NUM_FORMS } CeedFormKind;
+
+/* What happens to the outputs: all are set, all are added to, or only the active one is added to.
+ */
+typedef enum { APPLY_SET, APPLY_ADD, APPLY_ADD_ACTIVE } CeedApplyMode;
+
+typedef enum { OPERATOR_OF_QFUNCTION, OPERATOR_COMPOSITE, OPERATOR_SHELL } CeedOperatorKind;
+
+struct CeedOperator_private {
+  CeedBase base;
+  CeedOperatorKind kind;
+  char *name;
+  CeedOperatorForm form[NUM_FORMS];
+  CeedOperatorField fields;   /* all that are set; forms have the same ones */
+  CeedInt num_elem, num_qpts; /* -1: not known yet */
+  CeedOperator *sub;          /* of a composite */
+  CeedInt num_sub;
+  bool is_sequential;
+  CeedOperatorShellUser apply, apply_transpose; /* of a shell */
+  void *shell_ctx;
+  CeedSize shell_size[2];
+  CeedContextFieldLabel *labels; /* of a composite */
+  CeedInt num_labels;
+};
+
+int CeedOperatorFormCheckReady(CeedOperator op, const CeedOperatorForm *form);
+
+/* The lengths of the active vectors, -1 for none. */
+int CeedOperatorFormLengths(const CeedOperatorForm *form, CeedSize *input_size,
+                            CeedSize *output_size);
+
+/* The same of any operator, composites included. */
+int CeedOperatorLengths(CeedOperator op, CeedSize *input_size, CeedSize *output_size);
+
+CeedInt CeedOperatorNumPoints(CeedOperator op);
+
+static inline CeedVector CeedOperatorFieldVector(CeedOperatorField field, CeedVector active) {
+  return field->vec == CEED_VECTOR_ACTIVE ? active : field->vec;
+}
+
+/* The active vector of one side, where there is one, is a vector of this length. */
+int CeedActiveVectorCheck(CeedOperator op, CeedVector vec, CeedSize length, const char *what);
+
+/* The reference backend; the operator is ready and the vectors are checked. */
+int CeedRefApply(CeedOperator op, CeedOperatorForm *form, CeedApplyMode mode, CeedVector in,
+                 CeedVector out);
+
+/* Its steps: make E- and Q-vectors; from a vector to the points and back, where it adds. */
+int CeedRefSetUp(CeedOperator op, CeedOperatorForm *form);
+int CeedRefToPoints(CeedOperator op, CeedOperatorField field, CeedEvalMode eval_mode, CeedVector l,
+                    CeedVector e, CeedVector q);
+int CeedRefFromPoints(CeedOperator op, CeedOperatorField field, CeedEvalMode eval_mode,
+                      CeedVector q, CeedVector e, CeedVector l);
+
+/* The active fields of one side of a linear operator. */
+typedef struct {
+  CeedInt count, num_comp;        /* num_comp: of all fields together */
+  CeedInt index[CEED_MAX_FIELDS]; /* in the QFunction */
+  CeedInt first_comp[CEED_MAX_FIELDS];
+} CeedActiveFields;
+
+void CeedActiveFieldsFind(const CeedQFunctionFields *qf_fields, const CeedOperatorField *fields,
+                          CeedActiveFields *active);
+
+/* The derivatives [in][out][element][point] of the QFunction. */
+int CeedAssemblePoints(CeedOperator op, CeedVector assembled);
+CeedSize CeedAssembledLength(CeedOperator op);
 
 #endif
