@@ -41,18 +41,18 @@ static inline CeedScalar Entry(CeedVector vec, CeedSize i) {
 }
 
 // A view function prints these words.
-static char viewed[8192];
 
-#define ASSERT_VIEW(View, object, ...)                        \
-  do {                                                        \
-    const char *const words_of_view[] = {__VA_ARGS__}; \
-    FILE *stream_ = fmemopen(viewed, sizeof viewed, "w");     \
-    ASSERT(stream_);                                          \
-    ASSERT_OK(View(object, stream_));                         \
-    fclose(stream_);                                          \
-    for (int i_ = 0; i_ < COUNT_OF(words_of_view); i_++) {    \
-      ASSERT_HAS(viewed, words_of_view[i_]);                  \
-    }                                                         \
+#define ASSERT_VIEW(View, object, ...)                      \
+  do {                                                      \
+    const char *const words_of_view[] = {__VA_ARGS__};      \
+    char viewed_[8192];                                     \
+    FILE *stream_ = fmemopen(viewed_, sizeof viewed_, "w"); \
+    ASSERT(stream_);                                        \
+    ASSERT_OK(View(object, stream_));                       \
+    fclose(stream_);                                        \
+    for (int i_ = 0; i_ < COUNT_OF(words_of_view); i_++) {  \
+      ASSERT_HAS(viewed_, words_of_view[i_]);               \
+    }                                                       \
   } while (0)
 
 #endif
