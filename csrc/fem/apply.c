@@ -32,7 +32,7 @@ static int ApplyForm(CeedOperator op, CeedFormKind kind, CeedApplyMode mode, Cee
   CeedCall(CeedActiveVectorCheck(op, in, in_size, "input"));
   CeedCall(CeedActiveVectorCheck(op, out, out_size, "output"));
   CeedCall(CheckDistinct(op, form, in, out));
-  return CeedRefApply(op, form, mode, in, out);
+  return (op->base.ceed->resource->is_fused ? CeedOptApply : CeedRefApply)(op, form, mode, in, out);
 }
 
 // ------------------------------------------------------------------------------------------------

@@ -261,12 +261,15 @@ struct CeedOperatorField_private {
   char name[];
 };
 
-/* One QFunction with its fields, and the E- and Q-vectors of the reference backend. */
+/* One QFunction with its fields, and what the backends keep between applies: E- and Q-vectors of
+   the reference one, memory of the fast one. */
 typedef struct {
   CeedQFunction qf; /* or NULL */
   CeedOperatorField in[CEED_MAX_FIELDS], out[CEED_MAX_FIELDS];
   CeedVector e_in[CEED_MAX_FIELDS], q_in[CEED_MAX_FIELDS];
   CeedVector e_out[CEED_MAX_FIELDS], q_out[CEED_MAX_FIELDS];
+  void *memory; /* of the fast backend */
+  size_t bytes;
 } CeedOperatorForm;
 
 typedef enum { FORM_APPLY, FORM_JACOBIAN, FORM_TRANSPOSE, NUM_FORMS } CeedFormKind;
@@ -303,6 +306,9 @@ int CeedOperatorFormLengths(const CeedOperatorForm *form, CeedSize *input_size,
 /* The same of any operator, composites included. */
 int CeedOperatorLengths(CeedOperator op, CeedSize *input_size, CeedSize *output_size);
 
+/* Memory that stays until the operator ends or more is asked for. */
+int CeedOperatorFormReserve(CeedOperator op, CeedOperatorForm *form, size_t bytes, void **memory);
+
 CeedInt CeedOperatorNumPoints(CeedOperator op);
 
 static inline CeedVector CeedOperatorFieldVector(CeedOperatorField field, CeedVector active) {
@@ -316,7 +322,12 @@ int CeedActiveVectorCheck(CeedOperator op, CeedVector vec, CeedSize length, cons
 int CeedRefApply(CeedOperator op, CeedOperatorForm *form, CeedApplyMode mode, CeedVector in,
                  CeedVector out);
 
-/* Its steps: make E- and Q-vectors; from a vector to the points and back, where it adds. */
+/* The fast backend; the same. */
+int CeedOptApply(CeedOperator op, CeedOperatorForm *form, CeedApplyMode mode, CeedVector in,
+                 CeedVector out);
+
+/* Steps of the reference backend: make E- and Q-vectors; from a vector to the points and back,
+ * where it adds. */
 int CeedRefSetUp(CeedOperator op, CeedOperatorForm *form);
 int CeedRefToPoints(CeedOperator op, CeedOperatorField field, CeedEvalMode eval_mode, CeedVector l,
                     CeedVector e, CeedVector q);

@@ -22,6 +22,7 @@ static void FreeForm(CeedOperatorForm *form) {
     CeedVectorDestroy(&form->q_out[i]);
   }
   CeedQFunctionDestroy(&form->qf);
+  if (form->memory) CeedDeviceHost.release(form->memory);
 }
 
 static void FreeField(CeedOperatorField field) {
@@ -404,6 +405,18 @@ int CeedOperatorGetActiveVectorLengths(CeedOperator op, CeedSize *input_size,
 }
 
 CeedInt CeedOperatorNumPoints(CeedOperator op) { return op->num_elem * op->num_qpts; }
+
+int CeedOperatorFormReserve(CeedOperator op, CeedOperatorForm *form, size_t bytes, void **memory) {
+  if (bytes > form->bytes) {
+    void *more;
+    CeedCall(CeedDeviceHost.allocate(op->base.ceed, bytes, &more));
+    if (form->memory) CeedDeviceHost.release(form->memory);
+    form->memory = more;
+    form->bytes = bytes;
+  }
+  *memory = form->memory;
+  return CEED_ERROR_SUCCESS;
+}
 
 static int CheckAllSet(Ceed ceed, const CeedQFunctionFields *qf_fields,
                        const CeedOperatorField *fields) {

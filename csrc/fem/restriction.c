@@ -136,7 +136,7 @@ static int SetStrides(CeedElemRestriction rstr, const CeedInt strides[3]) {
   CeedCheck(rstr->e_size <= rstr->l_size, ceed, CEED_ERROR_DIMENSION,
             "The L-vector of %td entries is shorter than the E-vector of %td", rstr->l_size,
             rstr->e_size);
-  rstr->lanes = 1;
+  rstr->lanes = ceed->resource->is_fused ? CEED_LANES : 1;
   return CEED_ERROR_SUCCESS;
 }
 
