@@ -14,6 +14,7 @@
 
 static const char no_message[] = "No error message stored";
 static __thread char message[1024];
+static __thread uint64_t errors;
 
 static const char *const error_types[] = {
     "CEED_ERROR_UNSUPPORTED", "CEED_ERROR_BACKEND",      "CEED_ERROR_MAJOR",
@@ -49,6 +50,7 @@ int CeedErrorImpl(Ceed ceed, const char *filename, int lineno, const char *func,
   va_list args, again;
   int code;
 
+  errors++;
   va_start(args, format);
   va_copy(again, args);
   code = CeedErrorStore(ceed, filename, lineno, func, ecode, format, &again);
@@ -59,6 +61,8 @@ int CeedErrorImpl(Ceed ceed, const char *filename, int lineno, const char *func,
   va_end(args);
   return code;
 }
+
+uint64_t CeedErrorCount(void) { return errors; }
 
 int CeedErrorReturn(Ceed ceed, const char *filename, int line_no, const char *func, int err_code,
                     const char *format, va_list *args) {
@@ -131,8 +135,18 @@ int CeedReportError(Ceed ceed, int err_code, const char *err_msg) {
 }
 
 static const char *KindName(unsigned kind) {
-  static const char *const names[] = {"Ceed", "CeedVector", "sentinel", "CeedContextFieldLabel"};
-  return kind >= CEED_KIND_CEED && kind <= CEED_KIND_LABEL ? names[kind - 1] : NULL;
+  static const char *const names[] = {"Ceed",
+                                      "CeedVector",
+                                      "sentinel",
+                                      "CeedContextFieldLabel",
+                                      "CeedElemRestriction",
+                                      "CeedBasis",
+                                      "CeedQFunctionContext",
+                                      "CeedQFunction",
+                                      "CeedQFunctionField",
+                                      "CeedOperator",
+                                      "CeedOperatorField"};
+  return kind >= CEED_KIND_CEED && kind <= CEED_KIND_OPERATOR_FIELD ? names[kind - 1] : NULL;
 }
 
 /* The first word of whatever was passed is read: as far as a handle can be told from a stray one.

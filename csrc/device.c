@@ -3,7 +3,7 @@
 #include "device.h"
 
 const CeedResource CeedResources[] = {
-    {"/cpu/self/opt/blocked", 40, NULL},
-    {"/cpu/self/ref/serial", 50, NULL},
-    {NULL, 0, NULL},
+    {"/cpu/self/opt/blocked", 40, NULL, true},
+    {"/cpu/self/ref/serial", 50, NULL, false},
+    {NULL, 0, NULL, false},
 };

@@ -20,6 +20,7 @@ typedef struct {
   const char *name;
   int priority;             /* the smallest of the matching ones is chosen */
   const CeedDevice *device; /* CEED_MEM_DEVICE of its contexts; NULL: host memory only */
+  bool is_fused;            /* operators go through the steps a group of elements at a time */
 } CeedResource;
 
 extern const CeedDevice CeedDeviceHost;

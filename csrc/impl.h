@@ -25,11 +25,26 @@
 #define CeedCheckOutput(pointer, ceed) \
   CeedCheck(pointer, ceed, CEED_ERROR_INCOMPATIBLE, "The output " #pointer " is NULL")
 
+/* How many errors this thread has reported: whether a function of the caller gave a text. */
+uint64_t CeedErrorCount(void);
+
 // ------------------------------------------------------------------------------------------------
 // Objects: each begins with a magic word that holds the precision and the kind
 // ------------------------------------------------------------------------------------------------
 
-typedef enum { CEED_KIND_CEED = 1, CEED_KIND_VECTOR, CEED_KIND_SENTINEL, CEED_KIND_LABEL } CeedKind;
+typedef enum {
+  CEED_KIND_CEED = 1,
+  CEED_KIND_VECTOR,
+  CEED_KIND_SENTINEL,
+  CEED_KIND_LABEL,
+  CEED_KIND_RESTRICTION,
+  CEED_KIND_BASIS,
+  CEED_KIND_CONTEXT,
+  CEED_KIND_QFUNCTION,
+  CEED_KIND_QFUNCTION_FIELD,
+  CEED_KIND_OPERATOR,
+  CEED_KIND_OPERATOR_FIELD
+} CeedKind;
 
 #define CEED_MAGIC UINT64_C(0xCEED11CE00000000)
 #define CEED_MAGIC_MASK UINT64_C(0xFFFFFFFF00000000)

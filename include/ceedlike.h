@@ -92,6 +92,32 @@ typedef enum {
 
 typedef enum { CEED_NORM_1 = 0, CEED_NORM_2 = 1, CEED_NORM_MAX = 2 } CeedNormType;
 
+typedef enum { CEED_NOTRANSPOSE = 0, CEED_TRANSPOSE = 1 } CeedTransposeMode;
+
+/// What a field of a QFunction is at the quadrature points: values as they are stored, interpolated
+/// values, gradients, or the quadrature weights.
+typedef enum {
+  CEED_EVAL_NONE = 0,
+  CEED_EVAL_INTERP = 1,
+  CEED_EVAL_GRAD = 2,
+  CEED_EVAL_DIV = 4,
+  CEED_EVAL_CURL = 8,
+  CEED_EVAL_WEIGHT = 16
+} CeedEvalMode;
+
+typedef enum { CEED_GAUSS = 0, CEED_GAUSS_LOBATTO = 1 } CeedQuadMode;
+
+/// The dimension is in the upper 16 bits.
+typedef enum {
+  CEED_TOPOLOGY_LINE = 0x10000,
+  CEED_TOPOLOGY_TRIANGLE = 0x20001,
+  CEED_TOPOLOGY_QUAD = 0x20002,
+  CEED_TOPOLOGY_TET = 0x30003,
+  CEED_TOPOLOGY_PYRAMID = 0x30004,
+  CEED_TOPOLOGY_PRISM = 0x30005,
+  CEED_TOPOLOGY_HEX = 0x30006
+} CeedElemTopology;
+
 typedef enum {
   CEED_CONTEXT_FIELD_DOUBLE = 1,
   CEED_CONTEXT_FIELD_INT32 = 2,
@@ -111,6 +137,13 @@ typedef struct Ceed_private *Ceed;
 typedef struct CeedVector_private *CeedVector;
 typedef struct CeedRequest_private *CeedRequest;
 typedef struct CeedContextFieldLabel_private *CeedContextFieldLabel;
+typedef struct CeedElemRestriction_private *CeedElemRestriction;
+typedef struct CeedBasis_private *CeedBasis;
+typedef struct CeedQFunctionContext_private *CeedQFunctionContext;
+typedef struct CeedQFunction_private *CeedQFunction;
+typedef struct CeedQFunctionField_private *CeedQFunctionField;
+typedef struct CeedOperator_private *CeedOperator;
+typedef struct CeedOperatorField_private *CeedOperatorField;
 
 // ------------------------------------------------------------------------------------------------
 // Ceed: the context that all objects are made in. Counted; objects keep theirs alive.
@@ -205,6 +238,10 @@ int CeedContextFieldLabelGetDescription(CeedContextFieldLabel label, const char 
 // ------------------------------------------------------------------------------------------------
 // CeedVector: a length and counted memory. The memory outlives the vector while exports live.
 // ------------------------------------------------------------------------------------------------
+
+/// Stand-ins for a vector in the fields of operators; never a vector themselves.
+extern const CeedVector CEED_VECTOR_ACTIVE;
+extern const CeedVector CEED_VECTOR_NONE;
 
 /// Make a vector of `len` >= 0 entries without values; the first write allocates its memory
 /// (256-byte aligned).
@@ -454,6 +491,652 @@ typedef struct {
 ///         writability; the text names what the tensor has and what was wanted.
 int CeedDLPackCheck(const void *tensor, bool versioned, const CeedDLPackSpec *spec);
 
+// ------------------------------------------------------------------------------------------------
+// CeedElemRestriction: which entries of an L-vector (all unknowns) belong to which element. An
+// E-vector has every element's own copy.
+// ------------------------------------------------------------------------------------------------
+
+/// Stands for "no restriction" in a field of an operator.
+extern const CeedElemRestriction CEED_ELEMRESTRICTION_NONE;
+
+/// Strides that leave the layout of an L-vector to the backend: for data that only operators read.
+extern const CeedInt CEED_STRIDES_BACKEND[3];
+
+/// Make a restriction by offsets, `offsets[num_elem][elem_size]`: component c of a node is the
+/// entry `offset + c * comp_stride` of the L-vector. Entries may be shared by elements. `num_elem`
+/// may be 0.
+///
+/// Ownership: copies, borrows or takes `offsets` as `copy_mode` says; borrowed ones must not
+/// change.
+///            Gives the caller a reference; release it with CeedElemRestrictionDestroy().
+/// Errors:    CEED_ERROR_DIMENSION, with the place, for an offset that leads out of the L-vector.
+int CeedElemRestrictionCreate(Ceed ceed, CeedInt num_elem, CeedInt elem_size, CeedInt num_comp,
+                              CeedInt comp_stride, CeedSize l_size, CeedMemType mem_type,
+                              CeedCopyMode copy_mode, const CeedInt *offsets,
+                              CeedElemRestriction *rstr);
+
+/// Make a restriction by strides of (node, component, element), or CEED_STRIDES_BACKEND.
+///
+/// Ownership: copies `strides`. Gives a reference; release it with CeedElemRestrictionDestroy().
+/// Errors:    CEED_ERROR_DIMENSION for strides that lead out of the L-vector.
+int CeedElemRestrictionCreateStrided(Ceed ceed, CeedInt num_elem, CeedInt elem_size,
+                                     CeedInt num_comp, CeedSize l_size, const CeedInt strides[3],
+                                     CeedElemRestriction *rstr);
+
+/// Share a restriction: `*rstr_copy` becomes a reference of the same object.
+///
+/// Ownership: gives a reference. What `*rstr_copy` held before is released first; start from NULL.
+int CeedElemRestrictionReferenceCopy(CeedElemRestriction rstr, CeedElemRestriction *rstr_copy);
+
+/// Make vectors of the lengths of the L-vector and the E-vector; either output may be NULL.
+///
+/// Ownership: gives references; release them with CeedVectorDestroy().
+int CeedElemRestrictionCreateVector(CeedElemRestriction rstr, CeedVector *lvec, CeedVector *evec);
+
+/// CEED_NOTRANSPOSE: ru = E-vector of the L-vector u. CEED_TRANSPOSE: every entry of the E-vector u
+/// is added to its place in the L-vector ru, in the order of the elements. Done on return;
+/// `request` may be NULL.
+///
+/// Errors: CEED_ERROR_DIMENSION for other lengths; CEED_ERROR_INCOMPLETE for the transpose into a
+///         vector without values.
+int CeedElemRestrictionApply(CeedElemRestriction rstr, CeedTransposeMode t_mode, CeedVector u,
+                             CeedVector ru, CeedRequest *request);
+
+/// Set `mult`, an L-vector, to the number of times that each entry occurs in the E-vector.
+int CeedElemRestrictionGetMultiplicity(CeedElemRestriction rstr, CeedVector mult);
+
+/// The strides of (node, component, element) in the E-vector.
+int CeedElemRestrictionGetELayout(CeedElemRestriction rstr, CeedInt layout[3]);
+
+/// The strides of (node, component, element) in the L-vector of a strided restriction.
+///
+/// Errors: CEED_ERROR_INCOMPATIBLE for offsets; CEED_ERROR_UNSUPPORTED for CEED_STRIDES_BACKEND
+/// where
+///         the backend's layout has no strides.
+int CeedElemRestrictionGetLLayout(CeedElemRestriction rstr, CeedInt layout[3]);
+
+/// The offsets, lent until CeedElemRestrictionRestoreOffsets().
+///
+/// Errors: CEED_ERROR_INCOMPATIBLE for a strided restriction: it has none.
+int CeedElemRestrictionGetOffsets(CeedElemRestriction rstr, CeedMemType mem_type,
+                                  const CeedInt **offsets);
+
+/// Give the offsets back; sets `*offsets` to NULL.
+int CeedElemRestrictionRestoreOffsets(CeedElemRestriction rstr, const CeedInt **offsets);
+
+/// The context of a restriction.
+///
+/// Ownership: gives a reference; release it with CeedDestroy().
+int CeedElemRestrictionGetCeed(CeedElemRestriction rstr, Ceed *ceed);
+
+/// The context of a restriction, lent; returns it, or NULL for a bad handle.
+Ceed CeedElemRestrictionReturnCeed(CeedElemRestriction rstr);
+
+/// What the restriction was made with. A strided one has no component stride: 0.
+int CeedElemRestrictionGetCompStride(CeedElemRestriction rstr, CeedInt *comp_stride);
+int CeedElemRestrictionGetNumElements(CeedElemRestriction rstr, CeedInt *num_elem);
+int CeedElemRestrictionGetElementSize(CeedElemRestriction rstr, CeedInt *elem_size);
+int CeedElemRestrictionGetNumComponents(CeedElemRestriction rstr, CeedInt *num_comp);
+
+/// The lengths of the two vectors.
+int CeedElemRestrictionGetLVectorSize(CeedElemRestriction rstr, CeedSize *l_size);
+int CeedElemRestrictionGetEVectorSize(CeedElemRestriction rstr, CeedSize *e_size);
+
+/// Elements are not grouped in blocks here: as many blocks as elements, of one element each.
+int CeedElemRestrictionGetNumBlocks(CeedElemRestriction rstr, CeedInt *num_block);
+int CeedElemRestrictionGetBlockSize(CeedElemRestriction rstr, CeedInt *block_size);
+
+/// Print sizes and layout of a restriction.
+int CeedElemRestrictionView(CeedElemRestriction rstr, FILE *stream);
+
+/// Release a reference and set `*rstr` to NULL; NULL is accepted, twice is safe.
+int CeedElemRestrictionDestroy(CeedElemRestriction *rstr);
+
+/// Orientations and blocks of elements are not supported: these return CEED_ERROR_UNSUPPORTED.
+int CeedElemRestrictionCreateOriented(Ceed ceed, CeedInt num_elem, CeedInt elem_size,
+                                      CeedInt num_comp, CeedInt comp_stride, CeedSize l_size,
+                                      CeedMemType mem_type, CeedCopyMode copy_mode,
+                                      const CeedInt *offsets, const bool *orients,
+                                      CeedElemRestriction *rstr);
+int CeedElemRestrictionCreateBlocked(Ceed ceed, CeedInt num_elem, CeedInt elem_size,
+                                     CeedInt block_size, CeedInt num_comp, CeedInt comp_stride,
+                                     CeedSize l_size, CeedMemType mem_type, CeedCopyMode copy_mode,
+                                     const CeedInt *offsets, CeedElemRestriction *rstr);
+int CeedElemRestrictionCreateBlockedOriented(Ceed ceed, CeedInt num_elem, CeedInt elem_size,
+                                             CeedInt block_size, CeedInt num_comp,
+                                             CeedInt comp_stride, CeedSize l_size,
+                                             CeedMemType mem_type, CeedCopyMode copy_mode,
+                                             const CeedInt *offsets, const bool *orients,
+                                             CeedElemRestriction *rstr);
+int CeedElemRestrictionCreateBlockedStrided(Ceed ceed, CeedInt num_elem, CeedInt elem_size,
+                                            CeedInt block_size, CeedInt num_comp, CeedSize l_size,
+                                            const CeedInt strides[3], CeedElemRestriction *rstr);
+int CeedElemRestrictionApplyBlock(CeedElemRestriction rstr, CeedInt block, CeedTransposeMode t_mode,
+                                  CeedVector u, CeedVector ru, CeedRequest *request);
+
+// ------------------------------------------------------------------------------------------------
+// CeedBasis: from the nodes of an element to its quadrature points and back
+// ------------------------------------------------------------------------------------------------
+
+/// Stands for "no basis" in a field of an operator: values are at the quadrature points already.
+extern const CeedBasis CEED_BASIS_NONE;
+
+/// Make a tensor-product Lagrange basis on [-1, 1]^dim, dim 1 to 3, with P >= 2 Gauss-Lobatto nodes
+/// and Q quadrature points a direction, of the Gauss rule or of the Gauss-Lobatto rule. The first
+/// direction is the fastest.
+///
+/// Ownership: gives the caller a reference; release it with CeedBasisDestroy().
+int CeedBasisCreateTensorH1Lagrange(Ceed ceed, CeedInt dim, CeedInt num_comp, CeedInt P, CeedInt Q,
+                                    CeedQuadMode quad_mode, CeedBasis *basis);
+
+/// Make a tensor-product basis of values and derivatives at the points of one direction,
+/// `interp_1d[Q_1d][P_1d]` and `grad_1d[Q_1d][P_1d]`.
+///
+/// Ownership: copies the arrays. Gives a reference; release it with CeedBasisDestroy().
+int CeedBasisCreateTensorH1(Ceed ceed, CeedInt dim, CeedInt num_comp, CeedInt P_1d, CeedInt Q_1d,
+                            const CeedScalar *interp_1d, const CeedScalar *grad_1d,
+                            const CeedScalar *q_ref_1d, const CeedScalar *q_weight_1d,
+                            CeedBasis *basis);
+
+/// Make a basis on any topology of `interp[nqpts][num_nodes]`, `grad[dim][nqpts][num_nodes]`,
+/// `q_ref[dim][nqpts]` and `q_weights[nqpts]`.
+///
+/// Ownership: copies the arrays. Gives a reference; release it with CeedBasisDestroy().
+int CeedBasisCreateH1(Ceed ceed, CeedElemTopology topo, CeedInt num_comp, CeedInt num_nodes,
+                      CeedInt nqpts, const CeedScalar *interp, const CeedScalar *grad,
+                      const CeedScalar *q_ref, const CeedScalar *q_weights, CeedBasis *basis);
+
+/// Make the basis whose points are the nodes of `basis_to`: CEED_EVAL_INTERP gives the
+/// least-squares projection of a function of `basis_from`, at the quadrature points that both have,
+/// and CEED_EVAL_GRAD that of its gradient.
+///
+/// Ownership: gives a reference; release it with CeedBasisDestroy().
+/// Errors:    CEED_ERROR_INCOMPATIBLE unless dimension, components and points are the same, and
+/// both
+///            are tensor products or none.
+int CeedBasisCreateProjection(CeedBasis basis_from, CeedBasis basis_to, CeedBasis *basis_project);
+
+/// Share a basis: `*basis_copy` becomes a reference of the same object.
+///
+/// Ownership: gives a reference. What `*basis_copy` held before is released first; start from NULL.
+int CeedBasisReferenceCopy(CeedBasis basis, CeedBasis *basis_copy);
+
+/// Evaluate at the quadrature points of `num_elem` elements: u is [component][element][node], v is
+/// [component][element][point], with the direction before that for CEED_EVAL_GRAD.
+/// CEED_EVAL_WEIGHT gives [element][point] and takes CEED_VECTOR_NONE for u. CEED_TRANSPOSE goes
+/// from points to nodes, where it sums over points and directions.
+///
+/// Errors: CEED_ERROR_DIMENSION for other lengths.
+int CeedBasisApply(CeedBasis basis, CeedInt num_elem, CeedTransposeMode t_mode,
+                   CeedEvalMode eval_mode, CeedVector u, CeedVector v);
+
+/// Add to v what CeedBasisApply() sets it to.
+int CeedBasisApplyAdd(CeedBasis basis, CeedInt num_elem, CeedTransposeMode t_mode,
+                      CeedEvalMode eval_mode, CeedVector u, CeedVector v);
+
+/// The context of a basis.
+///
+/// Ownership: gives a reference; release it with CeedDestroy().
+int CeedBasisGetCeed(CeedBasis basis, Ceed *ceed);
+
+/// The context of a basis, lent; returns it, or NULL for a bad handle.
+Ceed CeedBasisReturnCeed(CeedBasis basis);
+
+/// What a basis is made of; the counts of one direction only where it is a tensor product.
+int CeedBasisGetDimension(CeedBasis basis, CeedInt *dim);
+int CeedBasisGetTopology(CeedBasis basis, CeedElemTopology *topo);
+int CeedBasisGetNumComponents(CeedBasis basis, CeedInt *num_comp);
+int CeedBasisGetNumNodes(CeedBasis basis, CeedInt *P);
+int CeedBasisGetNumNodes1D(CeedBasis basis, CeedInt *P_1d);
+int CeedBasisGetNumQuadraturePoints(CeedBasis basis, CeedInt *Q);
+int CeedBasisGetNumQuadraturePoints1D(CeedBasis basis, CeedInt *Q_1d);
+
+/// The arrays that a basis was made of, lent; they live as long as it. Points and weights of a
+/// tensor product are those of one direction.
+int CeedBasisGetQRef(CeedBasis basis, const CeedScalar **q_ref);
+int CeedBasisGetQWeights(CeedBasis basis, const CeedScalar **q_weights);
+int CeedBasisGetInterp1D(CeedBasis basis, const CeedScalar **interp_1d);
+int CeedBasisGetGrad1D(CeedBasis basis, const CeedScalar **grad_1d);
+
+/// The full matrices, [Q][P] and [dim][Q][P], lent; those of a tensor product are made by the first
+/// call.
+int CeedBasisGetInterp(CeedBasis basis, const CeedScalar **interp);
+int CeedBasisGetGrad(CeedBasis basis, const CeedScalar **grad);
+
+/// Print sizes and matrices of a basis.
+int CeedBasisView(CeedBasis basis, FILE *stream);
+
+/// Release a reference and set `*basis` to NULL; NULL is accepted, twice is safe.
+int CeedBasisDestroy(CeedBasis *basis);
+
+// ------------------------------------------------------------------------------------------------
+// CeedQFunctionContext: what a QFunction knows besides its fields. Values that are registered can
+// be set by name while operators use it.
+// ------------------------------------------------------------------------------------------------
+
+/// Called once with the data of a context when it lets go of them; what it returns is not looked
+/// at.
+typedef int (*CeedQFunctionContextDataDestroyUser)(void *data);
+
+/// Make a context without data.
+///
+/// Ownership: gives the caller a reference; release it with CeedQFunctionContextDestroy().
+int CeedQFunctionContextCreate(Ceed ceed, CeedQFunctionContext *ctx);
+
+/// Share a context: `*ctx_copy` becomes a reference of the same object.
+///
+/// Ownership: gives a reference. What `*ctx_copy` held before is released first; start from NULL.
+int CeedQFunctionContextReferenceCopy(CeedQFunctionContext ctx, CeedQFunctionContext *ctx_copy);
+
+/// Set the data, of `size` bytes; what was there before is let go of.
+///
+/// Ownership: copies, borrows or takes `data` as `copy_mode` says; taken data are released with
+///            free().
+/// Errors:    CEED_ERROR_ACCESS while the data are out; CEED_ERROR_DIMENSION where a registered
+/// field
+///            does not fit.
+int CeedQFunctionContextSetData(CeedQFunctionContext ctx, CeedMemType mem_type,
+                                CeedCopyMode copy_mode, size_t size, void *data);
+
+/// Call `f` once with the data that are there when the context lets go of them (but not when they
+/// are taken), instead of nothing for borrowed data and before free() for others.
+///
+/// Errors: CEED_ERROR_INCOMPLETE when there are no data yet.
+int CeedQFunctionContextSetDataDestroy(CeedQFunctionContext ctx, CeedMemType f_mem_type,
+                                       CeedQFunctionContextDataDestroyUser f);
+
+/// Give borrowed data back; the context then has none. `data` is the address of a pointer, or NULL.
+///
+/// Errors: CEED_ERROR_ACCESS when nothing was borrowed or the data are out.
+int CeedQFunctionContextTakeData(CeedQFunctionContext ctx, CeedMemType mem_type, void *data);
+
+/// Lend the data until they are restored, for writing to one, or for reading to any number; `data`
+/// is the address of a pointer, which Restore sets to NULL.
+///
+/// Errors: CEED_ERROR_ACCESS while others write (or read, for writing); CEED_ERROR_INCOMPLETE when
+///         there are no data yet.
+int CeedQFunctionContextGetData(CeedQFunctionContext ctx, CeedMemType mem_type, void *data);
+int CeedQFunctionContextGetDataRead(CeedQFunctionContext ctx, CeedMemType mem_type, void *data);
+int CeedQFunctionContextRestoreData(CeedQFunctionContext ctx, void *data);
+int CeedQFunctionContextRestoreDataRead(CeedQFunctionContext ctx, void *data);
+
+/// Name the `num_values` values that begin `field_offset` bytes behind the start of the data. The
+/// description may be NULL.
+///
+/// Ownership: copies the texts.
+/// Errors:    CEED_ERROR_INCOMPLETE before there are data; CEED_ERROR_DIMENSION for a field that
+/// does
+///            not fit; CEED_ERROR_INCOMPATIBLE for a name that is there.
+int CeedQFunctionContextRegisterDouble(CeedQFunctionContext ctx, const char *field_name,
+                                       size_t field_offset, size_t num_values,
+                                       const char *field_description);
+int CeedQFunctionContextRegisterInt32(CeedQFunctionContext ctx, const char *field_name,
+                                      size_t field_offset, size_t num_values,
+                                      const char *field_description);
+int CeedQFunctionContextRegisterBoolean(CeedQFunctionContext ctx, const char *field_name,
+                                        size_t field_offset, size_t num_values,
+                                        const char *field_description);
+
+/// The labels of all registered fields, lent; the array until the next registration, a label as
+/// long as the context lives.
+int CeedQFunctionContextGetAllFieldLabels(CeedQFunctionContext ctx,
+                                          const CeedContextFieldLabel **field_labels,
+                                          CeedInt *num_fields);
+
+/// The label of a registered field, lent while the context lives; NULL when there is none.
+int CeedQFunctionContextGetFieldLabel(CeedQFunctionContext ctx, const char *field_name,
+                                      CeedContextFieldLabel *field_label);
+
+/// Set all values of a registered field.
+///
+/// Ownership: copies `values`.
+/// Errors:    CEED_ERROR_INCOMPATIBLE for a label of another context or type.
+int CeedQFunctionContextSetDouble(CeedQFunctionContext ctx, CeedContextFieldLabel field_label,
+                                  double *values);
+int CeedQFunctionContextSetInt32(CeedQFunctionContext ctx, CeedContextFieldLabel field_label,
+                                 int32_t *values);
+int CeedQFunctionContextSetBoolean(CeedQFunctionContext ctx, CeedContextFieldLabel field_label,
+                                   bool *values);
+
+/// The context (resource) that a QFunctionContext was made in: a reference, or lent.
+int CeedQFunctionContextGetCeed(CeedQFunctionContext ctx, Ceed *ceed);
+Ceed CeedQFunctionContextReturnCeed(CeedQFunctionContext ctx);
+
+/// The size of the data in bytes; 0 when there are none.
+int CeedQFunctionContextGetContextSize(CeedQFunctionContext ctx, size_t *ctx_size);
+
+/// Print the size and the registered fields.
+int CeedQFunctionContextView(CeedQFunctionContext ctx, FILE *stream);
+
+/// Release a reference and set `*ctx` to NULL; NULL is accepted, twice is safe.
+///
+/// Errors: CEED_ERROR_ACCESS while the data are out; the context stays alive.
+int CeedQFunctionContextDestroy(CeedQFunctionContext *ctx);
+
+// ------------------------------------------------------------------------------------------------
+// CeedQFunction: the physics at the quadrature points
+// ------------------------------------------------------------------------------------------------
+
+/// A function of Q points. A field of `size` components is `[size][Q]`; a gradient of n components
+/// in `dim` directions is `[dim][n][Q]`. Other than 0 is an error, which the caller of apply gets;
+/// the text is that of CeedError() where the function calls it.
+typedef int (*CeedQFunctionUser)(void *ctx, CeedInt Q, const CeedScalar *const *in,
+                                 CeedScalar *const *out);
+
+/// Stands for "no QFunction", where a Jacobian or a transpose may be given.
+extern const CeedQFunction CEED_QFUNCTION_NONE;
+
+/// Make a QFunction. `vec_length` is the number that Q must be a multiple of, usually 1; `source`
+/// is "file:name" or NULL.
+///
+/// Ownership: copies `source`; borrows `f`. Gives a reference; release it with
+///            CeedQFunctionDestroy().
+int CeedQFunctionCreateInterior(Ceed ceed, CeedInt vec_length, CeedQFunctionUser f,
+                                const char *source, CeedQFunction *qf);
+
+/// Make a QFunction of the gallery, with its fields:
+/// Mass1DBuild, Mass2DBuild, Mass3DBuild: `dx` (dim*dim, gradient), `weights` to `qdata` (1);
+/// Poisson1DBuild, Poisson2DBuild, Poisson3DBuild: the same to `qdata`, weight/det J adj J adj J^T
+/// as 11,22,33,23,13,12 in 3-D and 11,22,12 in 2-D; MassApply, Vector3MassApply: `u` (1 or 3,
+/// interpolated), `qdata` to `v`; Poisson1DApply, ..., Vector3Poisson3DApply: `du` (n*dim,
+/// gradient), `qdata` to `dv`; Identity: `input` to `output`; Scale: `input` times the CeedScalar
+/// in its context to `output`. The last two have one component and no evaluation until
+/// CeedQFunctionAddInput() and CeedQFunctionAddOutput() say otherwise.
+///
+/// Ownership: gives a reference; release it with CeedQFunctionDestroy().
+/// Errors:    CEED_ERROR_UNSUPPORTED, with the list, for another name.
+int CeedQFunctionCreateInteriorByName(Ceed ceed, const char *name, CeedQFunction *qf);
+
+/// Make a QFunction that copies `input` to `output`, of `size` components.
+///
+/// Ownership: gives a reference; release it with CeedQFunctionDestroy().
+int CeedQFunctionCreateIdentity(Ceed ceed, CeedInt size, CeedEvalMode in_mode,
+                                CeedEvalMode out_mode, CeedQFunction *qf);
+
+/// Share a QFunction: `*qf_copy` becomes a reference of the same object.
+///
+/// Ownership: gives a reference. What `*qf_copy` held before is released first; start from NULL.
+int CeedQFunctionReferenceCopy(CeedQFunction qf, CeedQFunction *qf_copy);
+
+/// Add a field, at most 16 each; the order is that of `in` and `out`. `size` counts all components,
+/// with the directions of a gradient.
+///
+/// Ownership: copies the name.
+/// Errors:    CEED_ERROR_INCOMPATIBLE for a name that is there, and once an operator has it.
+int CeedQFunctionAddInput(CeedQFunction qf, const char *field_name, CeedInt size,
+                          CeedEvalMode eval_mode);
+int CeedQFunctionAddOutput(CeedQFunction qf, const char *field_name, CeedInt size,
+                           CeedEvalMode eval_mode);
+
+/// The fields, lent; every output may be NULL.
+int CeedQFunctionGetFields(CeedQFunction qf, CeedInt *num_input_fields,
+                           CeedQFunctionField **input_fields, CeedInt *num_output_fields,
+                           CeedQFunctionField **output_fields);
+
+/// Set what is passed to the function as `ctx`; NULL for nothing.
+///
+/// Ownership: keeps a reference of its own.
+int CeedQFunctionSetContext(CeedQFunction qf, CeedQFunctionContext ctx);
+
+/// Whether the function may write to its context, as it may at first: it then excludes all others
+/// while it runs.
+int CeedQFunctionSetContextWritable(CeedQFunction qf, bool is_writable);
+
+/// For CeedQFunctionSetPointsPerCall().
+enum { CEED_POINTS_ALL = -1 };
+
+/// How many points a call in an operator has: 0, as many as the backend likes; CEED_POINTS_ALL, all
+/// of the operator, at addresses that stay.
+///
+/// Errors: CEED_ERROR_UNSUPPORTED for other numbers.
+int CeedQFunctionSetPointsPerCall(CeedQFunction qf, CeedInt n);
+
+/// Say how many floating-point operations a point costs.
+int CeedQFunctionSetUserFlopsEstimate(CeedQFunction qf, CeedSize flops);
+
+/// Call the function once for Q points, with one vector of size*Q entries a field. It is not called
+/// for 0 points.
+///
+/// Errors: that of the function; the vectors are given back.
+int CeedQFunctionApply(CeedQFunction qf, CeedInt Q, CeedVector *u, CeedVector *v);
+
+/// The context of a QFunction: a reference, or lent.
+int CeedQFunctionGetCeed(CeedQFunction qf, Ceed *ceed);
+Ceed CeedQFunctionReturnCeed(CeedQFunction qf);
+
+/// Print the fields of a QFunction.
+int CeedQFunctionView(CeedQFunction qf, FILE *stream);
+
+/// Release a reference and set `*qf` to NULL; NULL is accepted, twice is safe.
+int CeedQFunctionDestroy(CeedQFunction *qf);
+
+/// What a field was added with; names are lent while the QFunction lives. Every output of
+/// CeedQFunctionFieldGetData() may be NULL.
+int CeedQFunctionFieldGetName(CeedQFunctionField qf_field, const char **field_name);
+int CeedQFunctionFieldGetSize(CeedQFunctionField qf_field, CeedInt *size);
+int CeedQFunctionFieldGetEvalMode(CeedQFunctionField qf_field, CeedEvalMode *eval_mode);
+int CeedQFunctionFieldGetData(CeedQFunctionField qf_field, const char **field_name, CeedInt *size,
+                              CeedEvalMode *eval_mode);
+
+// ------------------------------------------------------------------------------------------------
+// CeedOperator: restriction, basis, QFunction and their transposes, one behind the other
+// ------------------------------------------------------------------------------------------------
+
+/// A routine that makes an operator: out = A in, or the transpose; other than 0 is an error.
+typedef int (*CeedOperatorShellUser)(void *ctx, CeedVector in, CeedVector out);
+
+/// Make an operator of a QFunction. `dqf` is the QFunction of its Jacobian and `dqfT` that of the
+/// Jacobian's transpose, for CeedOperatorApplyJacobian() and CeedOperatorApplyTranspose(); either
+/// may be CEED_QFUNCTION_NONE or NULL. The fields of a QFunction are fixed from here on.
+///
+/// Ownership: keeps references of its own. Gives a reference; release it with
+/// CeedOperatorDestroy().
+int CeedOperatorCreate(Ceed ceed, CeedQFunction qf, CeedQFunction dqf, CeedQFunction dqfT,
+                       CeedOperator *op);
+
+/// Make an operator that is the sum of others, which CeedOperatorCompositeAddSub() adds.
+///
+/// Ownership: gives a reference; release it with CeedOperatorDestroy().
+int CeedOperatorCreateComposite(Ceed ceed, CeedOperator *op);
+
+/// Make an operator of a routine from vectors of `input_size` to vectors of `output_size`;
+/// `apply_transpose` may be NULL.
+///
+/// Ownership: borrows the routines and `ctx`. Gives a reference; release it with
+///            CeedOperatorDestroy().
+int CeedOperatorCreateShell(Ceed ceed, CeedSize input_size, CeedSize output_size,
+                            CeedOperatorShellUser apply, CeedOperatorShellUser apply_transpose,
+                            void *ctx, CeedOperator *op);
+
+/// Share an operator: `*op_copy` becomes a reference of the same object.
+///
+/// Ownership: gives a reference. What `*op_copy` held before is released first; start from NULL.
+int CeedOperatorReferenceCopy(CeedOperator op, CeedOperator *op_copy);
+
+/// Set a field, of all the QFunctions that have it. `vec` is CEED_VECTOR_ACTIVE for the argument of
+/// apply, or a vector of data; CEED_VECTOR_NONE, with CEED_ELEMRESTRICTION_NONE or any restriction,
+/// for quadrature weights. `basis` is CEED_BASIS_NONE for values that are stored at the quadrature
+/// points.
+///
+/// Ownership: keeps references of its own.
+/// Errors:    CEED_ERROR_INCOMPATIBLE for a field that the QFunctions don't have, or set twice;
+///            CEED_ERROR_DIMENSION where sizes differ; the text names the field.
+int CeedOperatorSetField(CeedOperator op, const char *field_name, CeedElemRestriction rstr,
+                         CeedBasis basis, CeedVector vec);
+
+/// The fields of an operator that is ready, lent, in the order of its QFunction; every output may
+/// be NULL.
+int CeedOperatorGetFields(CeedOperator op, CeedInt *num_input_fields,
+                          CeedOperatorField **input_fields, CeedInt *num_output_fields,
+                          CeedOperatorField **output_fields);
+
+/// The field of a name, lent; NULL when it is not set.
+int CeedOperatorGetFieldByName(CeedOperator op, const char *field_name,
+                               CeedOperatorField *op_field);
+
+/// What a field was set with. The name is lent.
+///
+/// Ownership: gives references of restriction, basis and vector (the stand-ins need no release).
+///            Every output of CeedOperatorFieldGetData() may be NULL.
+int CeedOperatorFieldGetName(CeedOperatorField op_field, const char **field_name);
+int CeedOperatorFieldGetElemRestriction(CeedOperatorField op_field, CeedElemRestriction *rstr);
+int CeedOperatorFieldGetBasis(CeedOperatorField op_field, CeedBasis *basis);
+int CeedOperatorFieldGetVector(CeedOperatorField op_field, CeedVector *vec);
+int CeedOperatorFieldGetData(CeedOperatorField op_field, const char **field_name,
+                             CeedElemRestriction *rstr, CeedBasis *basis, CeedVector *vec);
+
+/// Add an operator to a composite one; its active vectors must have the lengths of those before.
+///
+/// Ownership: keeps a reference of its own.
+int CeedOperatorCompositeAddSub(CeedOperator composite_op, CeedOperator sub_op);
+
+/// The parts of a composite operator, lent; NULL where none has the name.
+int CeedOperatorCompositeGetNumSub(CeedOperator op, CeedInt *num_suboperators);
+int CeedOperatorCompositeGetSubList(CeedOperator op, CeedOperator **sub_operators);
+int CeedOperatorCompositeGetSubByName(CeedOperator op, const char *op_name, CeedOperator *sub_op);
+
+/// Whether parts must be applied one after the other; here they are, always.
+int CeedOperatorCompositeSetSequential(CeedOperator op, bool is_sequential);
+int CeedOperatorCompositeIsSequential(CeedOperator op, bool *is_sequential);
+
+/// Check that the operator can be applied.
+///
+/// Errors: CEED_ERROR_INCOMPLETE, with the name of a field that is not set, or without elements'
+///         number or points' number; CEED_ERROR_DIMENSION for more than INT32_MAX points.
+int CeedOperatorCheckReady(CeedOperator op);
+
+/// The lengths of the active vectors; -1 where there is none.
+int CeedOperatorGetActiveVectorLengths(CeedOperator op, CeedSize *input_size,
+                                       CeedSize *output_size);
+
+/// out = A in. CEED_VECTOR_NONE stands for an active vector that there is not. Outputs that are
+/// data are set as well. Done on return; `request` may be NULL. An entry that is NaN makes those
+/// that depend on it NaN.
+///
+/// Errors: that of the QFunction, after which the outputs are unspecified but nothing is locked;
+///         CEED_ERROR_INCOMPATIBLE for a vector that is input and output at once.
+int CeedOperatorApply(CeedOperator op, CeedVector in, CeedVector out, CeedRequest *request);
+
+/// Add to all outputs; or to the active one only, and set the others.
+int CeedOperatorApplyAdd(CeedOperator op, CeedVector in, CeedVector out, CeedRequest *request);
+int CeedOperatorApplyAddActive(CeedOperator op, CeedVector in, CeedVector out,
+                               CeedRequest *request);
+
+/// Apply with the QFunction `dqf` of the Jacobian in the place of the operator's own.
+///
+/// Errors: CEED_ERROR_UNSUPPORTED for an operator without one.
+int CeedOperatorApplyJacobian(CeedOperator op, CeedVector in, CeedVector out, CeedRequest *request);
+
+/// Apply the transpose: with the QFunction `dqfT` where there is one, else by assembling the
+/// QFunction, which must be linear then. `in` has the length of the operator's output, `out` that
+/// of its input.
+int CeedOperatorApplyTranspose(CeedOperator op, CeedVector in, CeedVector out,
+                               CeedRequest *request);
+
+/// Assemble a linear QFunction: the derivative of every active output component by every active
+/// input component, at every point. `rstr` has a component for each pair, inputs slowest, in the
+/// layout that CeedElemRestrictionGetLLayout() tells.
+///
+/// Ownership: gives references. BuildOrUpdate writes into `*assembled` where it is not NULL.
+int CeedOperatorLinearAssembleQFunction(CeedOperator op, CeedVector *assembled,
+                                        CeedElemRestriction *rstr, CeedRequest *request);
+int CeedOperatorLinearAssembleQFunctionBuildOrUpdate(CeedOperator op, CeedVector *assembled,
+                                                     CeedElemRestriction *rstr,
+                                                     CeedRequest *request);
+
+/// The diagonal of a linear operator from a vector to one of the same length; set or added.
+///
+/// Errors: CEED_ERROR_UNSUPPORTED unless all active fields have one restriction.
+int CeedOperatorLinearAssembleDiagonal(CeedOperator op, CeedVector assembled, CeedRequest *request);
+int CeedOperatorLinearAssembleAddDiagonal(CeedOperator op, CeedVector assembled,
+                                          CeedRequest *request);
+
+/// The square blocks that couple the components of each node, `[node][out][in]`: l_size * num_comp
+/// entries.
+int CeedOperatorLinearAssemblePointBlockDiagonal(CeedOperator op, CeedVector assembled,
+                                                 CeedRequest *request);
+int CeedOperatorLinearAssembleAddPointBlockDiagonal(CeedOperator op, CeedVector assembled,
+                                                    CeedRequest *request);
+
+/// Rows and columns of the entries of the point-block diagonal.
+///
+/// Ownership: gives `*rows` and `*cols`; release them with free().
+int CeedOperatorLinearAssemblePointBlockDiagonalSymbolic(CeedOperator op, CeedSize *num_entries,
+                                                         CeedInt **rows, CeedInt **cols);
+
+/// Rows and columns of the entries of the whole matrix, element by element; entries of the same
+/// place are to be summed.
+///
+/// Ownership: gives `*rows` and `*cols`; release them with free().
+int CeedOperatorLinearAssembleSymbolic(CeedOperator op, CeedSize *num_entries, CeedInt **rows,
+                                       CeedInt **cols);
+
+/// How many entries that are.
+int CeedOperatorLinearAssembleGetNumEntries(CeedOperator op, CeedSize *num_entries);
+
+/// The values of those entries, in their order.
+int CeedOperatorLinearAssemble(CeedOperator op, CeedVector values);
+
+/// Give the operator a name, for views and errors.
+///
+/// Ownership: copies the name.
+int CeedOperatorSetName(CeedOperator op, const char *name);
+
+/// The name, lent until it is set again; "" for none.
+int CeedOperatorGetName(CeedOperator op, const char **name);
+
+/// Print an operator with its fields, or its name and size alone.
+int CeedOperatorView(CeedOperator op, FILE *stream);
+int CeedOperatorViewTerse(CeedOperator op, FILE *stream);
+
+/// The context of an operator: a reference, or lent.
+int CeedOperatorGetCeed(CeedOperator op, Ceed *ceed);
+Ceed CeedOperatorReturnCeed(CeedOperator op);
+
+/// How many elements an operator has, how many quadrature points each, and how many floating-point
+/// operations an apply costs.
+///
+/// Errors: CEED_ERROR_INCOMPLETE before it is known, and for a QFunction without an estimate.
+int CeedOperatorGetNumElements(CeedOperator op, CeedInt *num_elem);
+int CeedOperatorGetNumQuadraturePoints(CeedOperator op, CeedInt *num_qpts);
+int CeedOperatorGetFlopsEstimate(CeedOperator op, CeedSize *flops);
+
+/// The context of the QFunction, NULL when there is none.
+///
+/// Ownership: gives a reference; release it with CeedQFunctionContextDestroy().
+int CeedOperatorGetContext(CeedOperator op, CeedQFunctionContext *ctx);
+
+/// The label of a context field, lent while the operator lives; NULL when there is none. That of a
+/// composite operator stands for the fields of that name in all its parts.
+int CeedOperatorGetContextFieldLabel(CeedOperator op, const char *field_name,
+                                     CeedContextFieldLabel *field_label);
+
+/// Set all values of a context field, in every part that has it.
+///
+/// Ownership: copies `values`.
+int CeedOperatorSetContextDouble(CeedOperator op, CeedContextFieldLabel field_label,
+                                 double *values);
+int CeedOperatorSetContextInt32(CeedOperator op, CeedContextFieldLabel field_label,
+                                int32_t *values);
+int CeedOperatorSetContextBoolean(CeedOperator op, CeedContextFieldLabel field_label, bool *values);
+
+/// Lend the values of a context field for reading, of the first part that has it.
+int CeedOperatorGetContextDoubleRead(CeedOperator op, CeedContextFieldLabel field_label,
+                                     size_t *num_values, const double **values);
+int CeedOperatorRestoreContextDoubleRead(CeedOperator op, CeedContextFieldLabel field_label,
+                                         const double **values);
+int CeedOperatorGetContextInt32Read(CeedOperator op, CeedContextFieldLabel field_label,
+                                    size_t *num_values, const int32_t **values);
+int CeedOperatorRestoreContextInt32Read(CeedOperator op, CeedContextFieldLabel field_label,
+                                        const int32_t **values);
+int CeedOperatorGetContextBooleanRead(CeedOperator op, CeedContextFieldLabel field_label,
+                                      size_t *num_values, const bool **values);
+int CeedOperatorRestoreContextBooleanRead(CeedOperator op, CeedContextFieldLabel field_label,
+                                          const bool **values);
+
+/// Release a reference and set `*op` to NULL; NULL is accepted, twice is safe.
+int CeedOperatorDestroy(CeedOperator *op);
+
 /* cffi: end */
 
 /// Any well-formed tensor that the host can address.
@@ -461,7 +1144,7 @@ int CeedDLPackCheck(const void *tensor, bool versioned, const CeedDLPackSpec *sp
   { -1, -1, -1, -1, -1, NULL, false, false, 0 }
 
 // ------------------------------------------------------------------------------------------------
-// Outside the part that cffi reads: error handlers, sentinels, names of enum values
+// Outside the part that cffi reads: error handlers, requests, names of enum values
 // ------------------------------------------------------------------------------------------------
 
 /// Receives every error of a context, after its text was kept for CeedGetErrorMessage(). The
@@ -491,10 +1174,6 @@ int CeedErrorExit(Ceed ceed, const char *filename, int line_no, const char *func
 int CeedErrorAbort(Ceed ceed, const char *filename, int line_no, const char *func, int err_code,
                    const char *format, va_list *args);
 
-/// Stand-ins for a vector in the fields of operators; never a vector themselves.
-extern const CeedVector CEED_VECTOR_ACTIVE;
-extern const CeedVector CEED_VECTOR_NONE;
-
 /// Requests for work to be done on return, or in the order of the calls.
 extern CeedRequest *const CEED_REQUEST_IMMEDIATE;
 extern CeedRequest *const CEED_REQUEST_ORDERED;
@@ -503,6 +1182,10 @@ extern CeedRequest *const CEED_REQUEST_ORDERED;
 extern const char *const *const CeedErrorTypes;
 extern const char *const CeedMemTypes[];
 extern const char *const CeedCopyModes[];
+extern const char *const CeedTransposeModes[];
+extern const char *const CeedEvalModes[];
+extern const char *const CeedQuadModes[];
+extern const char *const *const CeedElemTopologies;
 extern const char *const CeedContextFieldTypes[];
 
 #pragma GCC visibility pop
@@ -514,6 +1197,18 @@ extern const char *const CeedContextFieldTypes[];
 /// printf conversions
 #define CeedInt_FMT "d"
 #define CeedSize_FMT "td"
+
+/// The head of a QFunction, and `name_loc`, its source as "file:name"; what its body may use.
+#define CEED_QFUNCTION(name)                                                   \
+  static const char name##_loc[] __attribute__((unused)) = __FILE__ ":" #name; \
+  __attribute__((unused)) static int name
+#define CEED_QFUNCTION_HELPER static inline
+#ifdef __clang__
+#define CeedPragmaSIMD
+#else
+#define CeedPragmaSIMD _Pragma("GCC ivdep")
+#endif
+#define CEED_Q_VLA Q
 
 /// The value of CeedError().
 static inline int CeedErrorCode(int handled, int ecode) {

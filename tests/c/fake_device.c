@@ -121,10 +121,10 @@ static int Copy(Ceed ceed, void *to, CeedMemType to_type, const void *from, Ceed
 static const CeedDevice device = {"fake", 2, Allocate, ReleaseMemory, Copy};
 
 const CeedResource CeedResources[] = {
-    {"/cpu/self/opt/blocked", 40, NULL},
-    {"/cpu/self/ref/serial", 50, NULL},
-    {"/gpu/fake", 60, &device},
-    {NULL, 0, NULL},
+    {"/cpu/self/opt/blocked", 40, NULL, true},
+    {"/cpu/self/ref/serial", 50, NULL, false},
+    {"/gpu/fake", 60, &device, false},
+    {NULL, 0, NULL, false},
 };
 
 // ------------------------------------------------------------------------------------------------

@@ -164,6 +164,121 @@ static int DoCreateFromCopyVersioned(void) { return DoCreateFrom(true, CEED_COPY
 static int DoCreateFromAdopt(void) { return DoCreateFrom(false, CEED_USE_POINTER); }
 static int DoCreateFromAdoptVersioned(void) { return DoCreateFrom(true, CEED_OWN_POINTER); }
 
+// Everything that an operator is made of, and what is made of it: whatever there is at a failure is
+// released.
+typedef struct {
+  CeedElemRestriction rstr, stored, points;
+  CeedBasis basis, project;
+  CeedQFunctionContext ctx;
+  CeedQFunction build, apply;
+  CeedOperator builder, op, sum;
+  CeedVector x, qdata, u, v, assembled;
+  CeedInt *rows, *cols;
+} Parts;
+
+static int MakeParts(Parts *p) {
+  static const CeedInt offsets[] = {0, 1, 1, 2};
+  static const CeedScalar x[] = {0, 1, 3};
+  int code = CeedElemRestrictionCreate(ceed, 2, 2, 1, 1, 3, CEED_MEM_HOST, CEED_COPY_VALUES,
+                                       offsets, &p->rstr);
+
+  if (!code) {
+    code = CeedElemRestrictionCreateStrided(ceed, 2, 3, 1, 6, CEED_STRIDES_BACKEND, &p->stored);
+  }
+  if (!code) code = CeedBasisCreateTensorH1Lagrange(ceed, 1, 1, 2, 3, CEED_GAUSS, &p->basis);
+  if (!code) code = CeedBasisCreateProjection(p->basis, p->basis, &p->project);
+  if (!code) code = CeedQFunctionContextCreate(ceed, &p->ctx);
+  if (!code) {
+    code =
+        CeedQFunctionContextSetData(p->ctx, CEED_MEM_HOST, CEED_COPY_VALUES, sizeof values, values);
+  }
+  if (!code) code = CeedQFunctionContextRegisterInt32(p->ctx, "number", 0, 1, "of something");
+  if (!code) code = CeedQFunctionCreateInteriorByName(ceed, "Mass1DBuild", &p->build);
+  if (!code) code = CeedQFunctionSetContext(p->build, p->ctx);
+  if (!code) code = CeedQFunctionCreateInteriorByName(ceed, "MassApply", &p->apply);
+  if (!code) code = CeedElemRestrictionCreateVector(p->rstr, &p->x, NULL);
+  if (!code) {
+    code = CeedVectorSetArray(p->x, CEED_MEM_HOST, CEED_COPY_VALUES, (CeedScalar *)(uintptr_t)x);
+  }
+  if (!code) code = CeedElemRestrictionCreateVector(p->stored, &p->qdata, NULL);
+  if (!code) code = CeedElemRestrictionCreateVector(p->rstr, &p->u, &p->assembled);
+  CeedVectorDestroy(&p->assembled);
+  if (!code) code = CeedVectorCreate(ceed, 3, &p->v);
+  return code;
+}
+
+static int MakeOperators(Parts *p) {
+  int code = CeedOperatorCreate(ceed, p->build, NULL, NULL, &p->builder);
+
+  if (!code) code = CeedOperatorSetField(p->builder, "dx", p->rstr, p->basis, CEED_VECTOR_ACTIVE);
+  if (!code) {
+    code = CeedOperatorSetField(p->builder, "weights", CEED_ELEMRESTRICTION_NONE, p->basis,
+                                CEED_VECTOR_NONE);
+  }
+  if (!code) {
+    code =
+        CeedOperatorSetField(p->builder, "qdata", p->stored, CEED_BASIS_NONE, CEED_VECTOR_ACTIVE);
+  }
+  if (!code) code = CeedOperatorApply(p->builder, p->x, p->qdata, NULL);
+  if (!code) code = CeedOperatorCreate(ceed, p->apply, NULL, NULL, &p->op);
+  if (!code) code = CeedOperatorSetField(p->op, "u", p->rstr, p->basis, CEED_VECTOR_ACTIVE);
+  if (!code) code = CeedOperatorSetField(p->op, "v", p->rstr, p->basis, CEED_VECTOR_ACTIVE);
+  if (!code) code = CeedOperatorSetField(p->op, "qdata", p->stored, CEED_BASIS_NONE, p->qdata);
+  if (!code) code = CeedOperatorCreateComposite(ceed, &p->sum);
+  if (!code) code = CeedOperatorCompositeAddSub(p->sum, p->op);
+  if (!code) code = CeedOperatorSetName(p->sum, "sum");
+  return code;
+}
+
+static int UseOperators(Parts *p) {
+  CeedContextFieldLabel label;
+  CeedSize count = 0;
+  int code = CeedOperatorApply(p->sum, p->x, p->v, NULL);
+
+  if (!code) code = CeedOperatorGetContextFieldLabel(p->builder, "number", &label);
+  if (!code) code = CeedOperatorApplyTranspose(p->op, p->x, p->v, NULL);
+  if (!code) code = CeedOperatorLinearAssembleDiagonal(p->op, p->v, NULL);
+  if (!code) {
+    code = CeedOperatorLinearAssembleQFunction(p->op, &p->assembled, &p->points, NULL);
+  }
+  CeedVectorDestroy(&p->assembled);
+  if (!code) code = CeedOperatorLinearAssembleSymbolic(p->sum, &count, &p->rows, &p->cols);
+  if (!code) code = CeedVectorCreate(ceed, count, &p->assembled);
+  if (!code) code = CeedOperatorLinearAssemble(p->sum, p->assembled);
+  return code;
+}
+
+static void DropParts(Parts *p) {
+  CeedElemRestrictionDestroy(&p->rstr);
+  CeedElemRestrictionDestroy(&p->stored);
+  CeedElemRestrictionDestroy(&p->points);
+  CeedBasisDestroy(&p->basis);
+  CeedBasisDestroy(&p->project);
+  CeedQFunctionContextDestroy(&p->ctx);
+  CeedQFunctionDestroy(&p->build);
+  CeedQFunctionDestroy(&p->apply);
+  CeedOperatorDestroy(&p->builder);
+  CeedOperatorDestroy(&p->op);
+  CeedOperatorDestroy(&p->sum);
+  CeedVectorDestroy(&p->x);
+  CeedVectorDestroy(&p->qdata);
+  CeedVectorDestroy(&p->u);
+  CeedVectorDestroy(&p->v);
+  CeedVectorDestroy(&p->assembled);
+  free(p->rows);
+  free(p->cols);
+}
+
+static int DoOperator(void) {
+  Parts parts = {0};
+  int code = MakeParts(&parts);
+
+  if (!code) code = MakeOperators(&parts);
+  if (!code) code = UseOperators(&parts);
+  DropParts(&parts);
+  return code;
+}
+
 // ------------------------------------------------------------------------------------------------
 // The trial
 // ------------------------------------------------------------------------------------------------
@@ -227,7 +342,7 @@ static int Survives(int (*operation)(void), int fewest) {
   int n = 0;
   bool done = false;
 
-  while (!done && n < 100) {
+  while (!done && n < 300) {
     watching = true;
     live = 0;
     PASSES(Try(operation, ++n, &done));
@@ -281,6 +396,8 @@ static int a_vector_of_an_adopted_tensor(void) {
   return TEST_PASSED;
 }
 
+static int an_operator_and_all_that_it_is_made_of(void) { return Survives(DoOperator, 50); }
+
 static int a_large_import_and_export_allocate_no_more_than_small_ones(void) {
   enum { MANY = 1 << 20 };
   CeedScalar *data = calloc(MANY, sizeof *data);
@@ -323,6 +440,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(taking_a_view_of_itself),
     BEHAVIOUR(a_vector_of_a_copied_tensor),
     BEHAVIOUR(a_vector_of_an_adopted_tensor),
+    BEHAVIOUR(an_operator_and_all_that_it_is_made_of),
     BEHAVIOUR(a_large_import_and_export_allocate_no_more_than_small_ones),
 };
 

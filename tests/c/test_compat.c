@@ -250,7 +250,89 @@ static int a_program_may_choose_its_handler(void) {
   return TEST_PASSED;
 }
 
+CEED_QFUNCTION(mass_setup)
+(void *ctx, CeedInt Q, const CeedScalar *const *in, CeedScalar *const *out) {
+  const CeedScalar *weights = in[1];
+  const CeedScalar(*J)[1][CEED_Q_VLA] = (const CeedScalar(*)[1][CEED_Q_VLA])in[0];
+  CeedScalar *qdata = out[0];
+
+  (void)ctx;
+  CeedPragmaSIMD for (CeedInt i = 0; i < Q; i++) { qdata[i] = weights[i] * J[0][0][i]; }
+  return 0;
+}
+
+CEED_QFUNCTION_HELPER CeedScalar Product(CeedScalar a, CeedScalar b) { return a * b; }
+
+CEED_QFUNCTION(mass)(void *ctx, CeedInt Q, const CeedScalar *const *in, CeedScalar *const *out) {
+  (void)ctx;
+  for (CeedInt i = 0; i < Q; i++) out[0][i] = Product(in[1][i], in[0][i]);
+  return 0;
+}
+
+// The length of [0, 3] by a mass matrix on two elements.
+static int a_program_integrates_with_functions_of_its_own(void) {
+  Ceed ceed;
+  CeedElemRestriction rstr, rstr_q;
+  CeedBasis basis;
+  CeedQFunction qf_setup, qf_mass;
+  CeedOperator op_setup, op_mass;
+  CeedVector x, qdata, u, v;
+  CeedScalar nodes[] = {0, 1, 3}, sum = 0;
+  CeedInt offsets[] = {0, 1, 1, 2};
+  const CeedScalar *array;
+
+  CeedInit("/cpu/self", &ceed);
+  CeedElemRestrictionCreate(ceed, 2, 2, 1, 1, 3, CEED_MEM_HOST, CEED_USE_POINTER, offsets, &rstr);
+  CeedElemRestrictionCreateStrided(ceed, 2, 4, 1, 8, CEED_STRIDES_BACKEND, &rstr_q);
+  CeedBasisCreateTensorH1Lagrange(ceed, 1, 1, 2, 4, CEED_GAUSS, &basis);
+  CeedElemRestrictionCreateVector(rstr, &x, NULL);
+  CeedVectorSetArray(x, CEED_MEM_HOST, CEED_USE_POINTER, nodes);
+  CeedVectorCreate(ceed, 8, &qdata);
+
+  CeedQFunctionCreateInterior(ceed, 1, mass_setup, mass_setup_loc, &qf_setup);
+  CeedQFunctionAddInput(qf_setup, "dx", 1, CEED_EVAL_GRAD);
+  CeedQFunctionAddInput(qf_setup, "weights", 1, CEED_EVAL_WEIGHT);
+  CeedQFunctionAddOutput(qf_setup, "rho", 1, CEED_EVAL_NONE);
+  CeedOperatorCreate(ceed, qf_setup, CEED_QFUNCTION_NONE, CEED_QFUNCTION_NONE, &op_setup);
+  CeedOperatorSetField(op_setup, "dx", rstr, basis, CEED_VECTOR_ACTIVE);
+  CeedOperatorSetField(op_setup, "weights", CEED_ELEMRESTRICTION_NONE, basis, CEED_VECTOR_NONE);
+  CeedOperatorSetField(op_setup, "rho", rstr_q, CEED_BASIS_NONE, CEED_VECTOR_ACTIVE);
+  CeedOperatorApply(op_setup, x, qdata, CEED_REQUEST_IMMEDIATE);
+
+  CeedQFunctionCreateInterior(ceed, 1, mass, mass_loc, &qf_mass);
+  CeedQFunctionAddInput(qf_mass, "rho", 1, CEED_EVAL_NONE);
+  CeedQFunctionAddInput(qf_mass, "u", 1, CEED_EVAL_INTERP);
+  CeedQFunctionAddOutput(qf_mass, "v", 1, CEED_EVAL_INTERP);
+  CeedOperatorCreate(ceed, qf_mass, CEED_QFUNCTION_NONE, CEED_QFUNCTION_NONE, &op_mass);
+  CeedOperatorSetField(op_mass, "rho", rstr_q, CEED_BASIS_NONE, qdata);
+  CeedOperatorSetField(op_mass, "u", rstr, basis, CEED_VECTOR_ACTIVE);
+  CeedOperatorSetField(op_mass, "v", rstr, basis, CEED_VECTOR_ACTIVE);
+  CeedElemRestrictionCreateVector(rstr, &u, NULL);
+  CeedElemRestrictionCreateVector(rstr, &v, NULL);
+  CeedVectorSetValue(u, 1);
+  CeedOperatorApply(op_mass, u, v, CEED_REQUEST_IMMEDIATE);
+  CeedVectorGetArrayRead(v, CEED_MEM_HOST, &array);
+  for (int i = 0; i < 3; i++) sum += array[i];
+  CeedVectorRestoreArrayRead(v, &array);
+  ASSERT_CLOSE(sum, 3, 100 * UNIT_ROUNDOFF);
+
+  CeedVectorDestroy(&x);
+  CeedVectorDestroy(&qdata);
+  CeedVectorDestroy(&u);
+  CeedVectorDestroy(&v);
+  CeedElemRestrictionDestroy(&rstr);
+  CeedElemRestrictionDestroy(&rstr_q);
+  CeedBasisDestroy(&basis);
+  CeedQFunctionDestroy(&qf_setup);
+  CeedQFunctionDestroy(&qf_mass);
+  CeedOperatorDestroy(&op_setup);
+  CeedOperatorDestroy(&op_mass);
+  CeedDestroy(&ceed);
+  return TEST_PASSED;
+}
+
 static const Behaviour behaviours[] = {
+    BEHAVIOUR(a_program_integrates_with_functions_of_its_own),
     BEHAVIOUR(a_program_makes_a_context_and_a_vector),
     BEHAVIOUR(a_program_uses_an_array_in_place_and_takes_it_back),
     BEHAVIOUR(a_program_computes),

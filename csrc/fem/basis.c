@@ -1,0 +1,541 @@
+// Bases: how they are made, asked and applied.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fem.h"
+
+static struct CeedBasis_private none = {
+    .base = {CEED_MAGIC_OF(8 * sizeof(CeedScalar), CEED_KIND_SENTINEL), 1, NULL}};
+const CeedBasis CEED_BASIS_NONE = &none;
+
+// ------------------------------------------------------------------------------------------------
+// Life
+// ------------------------------------------------------------------------------------------------
+
+static const char *Out(CeedBasis basis) {
+  (void)basis;
+  return NULL;
+}
+
+static void Free(CeedBasis basis) {
+  free(basis->interp_1d);
+  free(basis->grad_1d);
+  free(basis->interp);
+  free(basis->grad);
+  free(basis->q_ref);
+  free(basis->q_weight);
+  free(basis);
+}
+
+CEED_OBJECT(CeedBasis, CEED_KIND_BASIS, Out, Free)
+CEED_OBJECT_CEED(CeedBasis, CEED_KIND_BASIS)
+
+static int Copy(Ceed ceed, CeedSize count, const CeedScalar *from, const char *what,
+                CeedScalar **to) {
+  CeedCheck(from, ceed, CEED_ERROR_INCOMPATIBLE, "The array %s is NULL", what);
+  CeedCall(CeedAllocate(ceed, count, sizeof *from, to));
+  memcpy(*to, from, (size_t)count * sizeof *from);
+  return CEED_ERROR_SUCCESS;
+}
+
+static int New(Ceed ceed, CeedInt num_comp, CeedBasis *basis) {
+  CeedBasis new_basis;
+
+  CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));
+  CeedCheckOutput(basis, ceed);
+  CeedCheck(num_comp >= 1, ceed, CEED_ERROR_DIMENSION, "%d is no number of components", num_comp);
+  new_basis = CeedObjectNew(ceed, CEED_KIND_BASIS, sizeof *new_basis);
+  CeedCheck(new_basis, ceed, CEED_ERROR_MAJOR, "Out of memory: a basis");
+  new_basis->num_comp = num_comp;
+  *basis = new_basis;
+  return CEED_ERROR_SUCCESS;
+}
+
+/* Hand the basis over, or end it when a step of its making failed. */
+static int Finish(int code, CeedBasis new_basis, CeedBasis *basis) {
+  if (code) {
+    CeedBasisDestroy(&new_basis);
+    return code;
+  }
+  *basis = new_basis;
+  return CEED_ERROR_SUCCESS;
+}
+
+// ------------------------------------------------------------------------------------------------
+// Tensor products
+// ------------------------------------------------------------------------------------------------
+
+static int CheckPower(Ceed ceed, CeedInt n, CeedInt dim, const char *what, CeedInt *power) {
+  CeedSize product = 1;
+
+  CeedCheck(n >= 1, ceed, CEED_ERROR_DIMENSION, "%d is no number of %s", n, what);
+  for (int d = 0; d < dim; d++) {
+    product *= n;
+    CeedCheck(product <= INT32_MAX, ceed, CEED_ERROR_DIMENSION, "%d^%d %s are too many", n, dim,
+              what);
+  }
+  *power = (CeedInt)product;
+  return CEED_ERROR_SUCCESS;
+}
+
+static int SetTensor(CeedBasis basis, CeedInt dim, CeedInt P_1d, CeedInt Q_1d,
+                     const CeedScalar *interp_1d, const CeedScalar *grad_1d,
+                     const CeedScalar *q_ref_1d, const CeedScalar *q_weight_1d) {
+  static const CeedElemTopology topologies[] = {CEED_TOPOLOGY_LINE, CEED_TOPOLOGY_QUAD,
+                                                CEED_TOPOLOGY_HEX};
+  Ceed ceed = basis->base.ceed;
+  CeedSize size = (CeedSize)P_1d * Q_1d;
+
+  CeedCheck(dim >= 1 && dim <= CEED_MAX_DIM, ceed, CEED_ERROR_DIMENSION,
+            "%d is no dimension of a basis: 1 to %d", dim, CEED_MAX_DIM);
+  CeedCall(CheckPower(ceed, P_1d, dim, "nodes", &basis->P));
+  CeedCall(CheckPower(ceed, Q_1d, dim, "quadrature points", &basis->Q));
+  basis->is_tensor = true;
+  basis->topo = topologies[dim - 1];
+  basis->dim = dim;
+  basis->P_1d = P_1d;
+  basis->Q_1d = Q_1d;
+  CeedCall(Copy(ceed, size, interp_1d, "interp_1d", &basis->interp_1d));
+  CeedCall(Copy(ceed, size, grad_1d, "grad_1d", &basis->grad_1d));
+  CeedCall(Copy(ceed, Q_1d, q_ref_1d, "q_ref_1d", &basis->q_ref));
+  return Copy(ceed, Q_1d, q_weight_1d, "q_weight_1d", &basis->q_weight);
+}
+
+int CeedBasisCreateTensorH1(Ceed ceed, CeedInt dim, CeedInt num_comp, CeedInt P_1d, CeedInt Q_1d,
+                            const CeedScalar *interp_1d, const CeedScalar *grad_1d,
+                            const CeedScalar *q_ref_1d, const CeedScalar *q_weight_1d,
+                            CeedBasis *basis) {
+  CeedBasis new_basis = NULL;
+
+  CeedCall(New(ceed, num_comp, basis ? &new_basis : NULL));
+  return Finish(SetTensor(new_basis, dim, P_1d, Q_1d, interp_1d, grad_1d, q_ref_1d, q_weight_1d),
+                new_basis, basis);
+}
+
+/* The value and the derivative at x of the Lagrange polynomial of node i. */
+static void Lagrange(CeedInt P, const CeedScalar *nodes, CeedInt i, long double x,
+                     CeedScalar *value, CeedScalar *slope) {
+  long double product = 1, sum = 0;
+
+  for (CeedInt j = 0; j < P; j++) {
+    long double term = 1;
+    if (j == i) continue;
+    product *= (x - nodes[j]) / ((long double)nodes[i] - nodes[j]);
+    for (CeedInt k = 0; k < P; k++) {
+      if (k != i && k != j) term *= (x - nodes[k]) / ((long double)nodes[i] - nodes[k]);
+    }
+    sum += term / ((long double)nodes[i] - nodes[j]);
+  }
+  *value = (CeedScalar)product;
+  *slope = (CeedScalar)sum;
+}
+
+int CeedBasisCreateTensorH1Lagrange(Ceed ceed, CeedInt dim, CeedInt num_comp, CeedInt P, CeedInt Q,
+                                    CeedQuadMode quad_mode, CeedBasis *basis) {
+  CeedScalar *interp, *grad, *nodes, *points, *weights;
+  int code;
+
+  CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));
+  CeedCheck(quad_mode == CEED_GAUSS || quad_mode == CEED_GAUSS_LOBATTO, ceed,
+            CEED_ERROR_INCOMPATIBLE, "%d is no quadrature mode", (int)quad_mode);
+  CeedCheck(P >= 2, ceed, CEED_ERROR_DIMENSION,
+            "A Lagrange basis has 2 nodes or more a direction, not %d", P);
+  CeedCheck(Q >= 1 + (quad_mode == CEED_GAUSS_LOBATTO), ceed, CEED_ERROR_DIMENSION,
+            "The %s rule has more points than %d", CeedQuadModes[quad_mode], Q);
+  CeedCall(CeedAllocate(ceed, 2 * (CeedSize)P * Q + P + 2 * (CeedSize)Q, sizeof *interp, &interp));
+  grad = interp + (CeedSize)P * Q;
+  nodes = grad + (CeedSize)P * Q;
+  points = nodes + P;
+  weights = points + Q;
+  CeedLobattoQuadrature(P, nodes, NULL);
+  (quad_mode == CEED_GAUSS ? CeedGaussQuadrature : CeedLobattoQuadrature)(Q, points, weights);
+  for (CeedSize i = 0; i < (CeedSize)P * Q; i++) {
+    Lagrange(P, nodes, (CeedInt)(i % P), points[i / P], &interp[i], &grad[i]);
+  }
+  code = CeedBasisCreateTensorH1(ceed, dim, num_comp, P, Q, interp, grad, points, weights, basis);
+  free(interp);
+  return code;
+}
+
+// ------------------------------------------------------------------------------------------------
+// Any topology
+// ------------------------------------------------------------------------------------------------
+
+static int SetH1(CeedBasis basis, CeedElemTopology topo, CeedInt num_nodes, CeedInt nqpts,
+                 const CeedScalar *interp, const CeedScalar *grad, const CeedScalar *q_ref,
+                 const CeedScalar *q_weights) {
+  Ceed ceed = basis->base.ceed;
+  CeedSize size = (CeedSize)num_nodes * nqpts;
+
+  CeedCheck(topo >= 0 && topo <= CEED_TOPOLOGY_HEX && CeedElemTopologies[topo], ceed,
+            CEED_ERROR_INCOMPATIBLE, "%d is no topology", (int)topo);
+  CeedCheck(num_nodes >= 1, ceed, CEED_ERROR_DIMENSION, "%d is no number of nodes", num_nodes);
+  CeedCheck(nqpts >= 1, ceed, CEED_ERROR_DIMENSION, "%d is no number of quadrature points", nqpts);
+  basis->topo = topo;
+  basis->dim = (CeedInt)topo >> 16;
+  basis->P = num_nodes;
+  basis->Q = nqpts;
+  CeedCall(Copy(ceed, size, interp, "interp", &basis->interp));
+  CeedCall(Copy(ceed, basis->dim * size, grad, "grad", &basis->grad));
+  CeedCall(Copy(ceed, (CeedSize)basis->dim * nqpts, q_ref, "q_ref", &basis->q_ref));
+  return Copy(ceed, nqpts, q_weights, "q_weights", &basis->q_weight);
+}
+
+int CeedBasisCreateH1(Ceed ceed, CeedElemTopology topo, CeedInt num_comp, CeedInt num_nodes,
+                      CeedInt nqpts, const CeedScalar *interp, const CeedScalar *grad,
+                      const CeedScalar *q_ref, const CeedScalar *q_weights, CeedBasis *basis) {
+  CeedBasis new_basis = NULL;
+
+  CeedCall(New(ceed, num_comp, basis ? &new_basis : NULL));
+  return Finish(SetH1(new_basis, topo, num_nodes, nqpts, interp, grad, q_ref, q_weights), new_basis,
+                basis);
+}
+
+// ------------------------------------------------------------------------------------------------
+// Projection
+// ------------------------------------------------------------------------------------------------
+
+/* Householder's reflection of column k, applied to all columns from it on: A is [rows][columns]. */
+static bool Reflect(CeedInt rows, CeedSize columns, CeedInt k, long double *A) {
+  long double norm = 0, head = A[k * columns + k], scale;
+
+  for (CeedInt i = k; i < rows; i++) norm = hypotl(norm, A[i * columns + k]);
+  if (!(norm > LDBL_EPSILON * 1024)) return false;
+  if (head > 0) norm = -norm;
+  scale = norm * (norm - head); /* half of |v|^2, v = column - norm e_k */
+  A[k * columns + k] = head - norm;
+  for (CeedSize j = k + 1; j < columns; j++) {
+    long double dot = 0;
+    for (CeedInt i = k; i < rows; i++) dot += A[i * columns + k] * A[i * columns + j];
+    for (CeedInt i = k; i < rows; i++) A[i * columns + j] -= dot / scale * A[i * columns + k];
+  }
+  A[k * columns + k] = norm;
+  return true;
+}
+
+/* The least-squares solutions x[n][right] of A x = b, where rows are [A | b], with n and `right`
+   columns. */
+static bool LeastSquares(CeedInt rows, CeedInt n, CeedSize right, long double *A, CeedScalar *x) {
+  CeedSize columns = n + right;
+
+  for (CeedInt k = 0; k < n; k++) {
+    if (!Reflect(rows, columns, k, A)) return false;
+  }
+  for (CeedInt k = n - 1; k >= 0; k--) {
+    long double *row = A + k * columns;
+    for (CeedSize j = n; j < columns; j++) {
+      for (CeedInt i = k + 1; i < n; i++) row[j] -= row[i] * A[i * columns + j];
+      row[j] /= row[k];
+      x[k * right + j - n] = (CeedScalar)row[j];
+    }
+  }
+  return true;
+}
+
+/* x[P_to][P_from] from matrices at the Q points of both. */
+static int Project(Ceed ceed, CeedInt Q, CeedInt P_to, CeedInt P_from, const CeedScalar *to,
+                   const CeedScalar *from, CeedScalar *x) {
+  CeedSize columns = (CeedSize)P_to + P_from;
+  long double *A;
+  bool solved;
+
+  CeedCall(CeedAllocate(ceed, Q * columns, sizeof *A, &A));
+  for (CeedInt q = 0; q < Q; q++) {
+    for (CeedInt i = 0; i < P_to; i++) A[q * columns + i] = to[(CeedSize)q * P_to + i];
+    for (CeedInt i = 0; i < P_from; i++) A[q * columns + P_to + i] = from[(CeedSize)q * P_from + i];
+  }
+  solved = Q >= P_to && LeastSquares(Q, P_to, P_from, A, x);
+  free(A);
+  CeedCheck(solved, ceed, CEED_ERROR_INCOMPATIBLE,
+            "Projection: %d points don't determine a function of %d nodes", Q, P_to);
+  return CEED_ERROR_SUCCESS;
+}
+
+static int CreateTensorProjection(CeedBasis from, CeedBasis to, CeedScalar *interp,
+                                  CeedScalar *grad, const CeedScalar *zeros, CeedBasis *basis) {
+  Ceed ceed = from->base.ceed;
+  CeedInt P = from->P_1d, Q = to->P_1d;
+
+  CeedCall(Project(ceed, to->Q_1d, Q, P, to->interp_1d, from->interp_1d, interp));
+  CeedCall(Project(ceed, to->Q_1d, Q, P, to->interp_1d, from->grad_1d, grad));
+  return CeedBasisCreateTensorH1(ceed, from->dim, from->num_comp, P, Q, interp, grad, zeros, zeros,
+                                 basis);
+}
+
+static int CreateH1Projection(CeedBasis from, CeedBasis to, CeedScalar *interp, CeedScalar *grad,
+                              const CeedScalar *zeros, CeedBasis *basis) {
+  Ceed ceed = from->base.ceed;
+  CeedSize size = (CeedSize)to->P * from->P, points = (CeedSize)from->Q * from->P;
+
+  CeedCall(Project(ceed, to->Q, to->P, from->P, to->interp, from->interp, interp));
+  for (int d = 0; d < from->dim; d++) {
+    CeedCall(
+        Project(ceed, to->Q, to->P, from->P, to->interp, from->grad + d * points, grad + d * size));
+  }
+  return CeedBasisCreateH1(ceed, from->topo, from->num_comp, from->P, to->P, interp, grad, zeros,
+                           zeros, basis);
+}
+
+int CeedBasisCreateProjection(CeedBasis basis_from, CeedBasis basis_to, CeedBasis *basis_project) {
+  CeedScalar *interp;
+  CeedSize size;
+  Ceed ceed;
+  int code;
+
+  CeedCall(CeedObjectCheck(basis_from, CEED_KIND_BASIS));
+  CeedCall(CeedObjectCheck(basis_to, CEED_KIND_BASIS));
+  ceed = basis_from->base.ceed;
+  CeedCheckOutput(basis_project, ceed);
+  CeedCheck(basis_from->is_tensor == basis_to->is_tensor && basis_from->dim == basis_to->dim &&
+                basis_from->num_comp == basis_to->num_comp && basis_from->Q == basis_to->Q,
+            ceed, CEED_ERROR_INCOMPATIBLE,
+            "Projection: the bases differ in kind, dimension, components or points");
+  size = basis_from->is_tensor ? (CeedSize)basis_to->P_1d * basis_from->P_1d
+                               : (CeedSize)basis_to->P * basis_from->P;
+  CeedCall(CeedAllocate(ceed, (1 + CEED_MAX_DIM) * size + CEED_MAX_DIM * (CeedSize)basis_to->P,
+                        sizeof *interp, &interp));
+  code = (basis_from->is_tensor ? CreateTensorProjection : CreateH1Projection)(
+      basis_from, basis_to, interp, interp + size, interp + (1 + CEED_MAX_DIM) * size,
+      basis_project);
+  free(interp);
+  return code;
+}
+
+// ------------------------------------------------------------------------------------------------
+// Queries
+// ------------------------------------------------------------------------------------------------
+
+#define GET(Name, type, value) CEED_GET(CeedBasisGet##Name, CeedBasis, CEED_KIND_BASIS, type, value)
+GET(Dimension, CeedInt, dim)
+GET(Topology, CeedElemTopology, topo)
+GET(NumComponents, CeedInt, num_comp)
+GET(NumNodes, CeedInt, P)
+GET(NumQuadraturePoints, CeedInt, Q)
+GET(QRef, const CeedScalar *, q_ref)
+GET(QWeights, const CeedScalar *, q_weight)
+
+#define GET_1D(Name, type, value)                                          \
+  int CeedBasisGet##Name(CeedBasis basis, type *result) {                  \
+    CeedCall(CeedObjectCheck(basis, CEED_KIND_BASIS));                     \
+    CeedCheckOutput(result, basis->base.ceed);                             \
+    CeedCheck(basis->is_tensor, basis->base.ceed, CEED_ERROR_INCOMPATIBLE, \
+              #Name ": the basis is no tensor product");                   \
+    *result = basis->value;                                                \
+    return CEED_ERROR_SUCCESS;                                             \
+  }
+GET_1D(NumNodes1D, CeedInt, P_1d)
+GET_1D(NumQuadraturePoints1D, CeedInt, Q_1d)
+GET_1D(Interp1D, const CeedScalar *, interp_1d)
+GET_1D(Grad1D, const CeedScalar *, grad_1d)
+
+/* The column of a full matrix is what the unit vector of a node gives. */
+static void FillColumn(CeedBasis basis, CeedInt node, bool is_grad, CeedScalar *matrix,
+                       CeedScalar *scratch) {
+  CeedInt P = basis->P, dim = is_grad ? basis->dim : 1;
+  CeedScalar *unit = scratch, *column = unit + P, *work = column + (CeedSize)dim * basis->Q;
+
+  unit[node] = 1;
+  if (is_grad) {
+    CeedBasisGradOne(basis, false, false, basis->Q, unit, column, work);
+  } else {
+    CeedBasisInterpOne(basis, false, false, unit, column, work);
+  }
+  for (CeedSize q = 0; q < (CeedSize)dim * basis->Q; q++) matrix[q * P + node] = column[q];
+  unit[node] = 0;
+}
+
+static int MakeMatrix(CeedBasis basis, bool is_grad, CeedScalar **matrix) {
+  Ceed ceed = basis->base.ceed;
+  CeedInt dim = is_grad ? basis->dim : 1;
+  CeedScalar *scratch, *new_matrix;
+  CeedSize size;
+  int code;
+
+  if (*matrix) return CEED_ERROR_SUCCESS;
+  CeedCall(CeedSizeOf(ceed, "The matrix", &size, dim, basis->Q, basis->P));
+  CeedCall(CeedAllocate(ceed, basis->P + (CeedSize)dim * basis->Q + CeedBasisWorkSize(basis),
+                        sizeof *scratch, &scratch));
+  code = CeedAllocate(ceed, size, sizeof *new_matrix, &new_matrix);
+  if (!code) {
+    for (CeedInt node = 0; node < basis->P; node++) {
+      FillColumn(basis, node, is_grad, new_matrix, scratch);
+    }
+    *matrix = new_matrix;
+  }
+  free(scratch);
+  return code;
+}
+
+int CeedBasisGetInterp(CeedBasis basis, const CeedScalar **interp) {
+  CeedCall(CeedObjectCheck(basis, CEED_KIND_BASIS));
+  CeedCheckOutput(interp, basis->base.ceed);
+  CeedCall(MakeMatrix(basis, false, &basis->interp));
+  *interp = basis->interp;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedBasisGetGrad(CeedBasis basis, const CeedScalar **grad) {
+  CeedCall(CeedObjectCheck(basis, CEED_KIND_BASIS));
+  CeedCheckOutput(grad, basis->base.ceed);
+  CeedCall(MakeMatrix(basis, true, &basis->grad));
+  *grad = basis->grad;
+  return CEED_ERROR_SUCCESS;
+}
+
+static void ViewMatrix(const char *name, CeedSize rows, CeedSize columns, const CeedScalar *matrix,
+                       FILE *stream) {
+  fprintf(stream, "  %s:\n", name);
+  for (CeedSize i = 0; i < rows; i++) {
+    fprintf(stream, "   ");
+    for (CeedSize j = 0; j < columns; j++) {
+      fprintf(stream, " %12.8f", (double)matrix[i * columns + j]);
+    }
+    fprintf(stream, "\n");
+  }
+}
+
+int CeedBasisView(CeedBasis basis, FILE *stream) {
+  bool is_tensor;
+  CeedInt P, Q, dim;
+
+  CeedCall(CeedObjectCheck(basis, CEED_KIND_BASIS));
+  CeedCall(CeedStreamCheck(basis->base.ceed, stream));
+  is_tensor = basis->is_tensor;
+  P = is_tensor ? basis->P_1d : basis->P;
+  Q = is_tensor ? basis->Q_1d : basis->Q;
+  dim = is_tensor ? 1 : basis->dim;
+  fprintf(stream,
+          "CeedBasis on a %s\n"
+          "  Components: %d\n"
+          "  Nodes: %d%s\n"
+          "  Quadrature points: %d%s\n",
+          CeedElemTopologies[basis->topo], basis->num_comp, P, is_tensor ? " a direction" : "", Q,
+          is_tensor ? " a direction" : "");
+  ViewMatrix("points", dim, Q, basis->q_ref, stream);
+  ViewMatrix("weights", 1, Q, basis->q_weight, stream);
+  ViewMatrix("interpolation", Q, P, is_tensor ? basis->interp_1d : basis->interp, stream);
+  ViewMatrix("gradient", (CeedSize)dim * Q, P, is_tensor ? basis->grad_1d : basis->grad, stream);
+  return CEED_ERROR_SUCCESS;
+}
+
+// ------------------------------------------------------------------------------------------------
+// From nodes to quadrature points, and back
+// ------------------------------------------------------------------------------------------------
+
+typedef struct {
+  CeedInt num_elem;
+  CeedEvalMode eval_mode;
+  bool transpose, add;
+} Evaluation;
+
+/* How many entries the two vectors have. */
+static int GetLengths(CeedBasis basis, const Evaluation *e, CeedSize *nodes, CeedSize *points) {
+  static const char what[] = "BasisApply";
+  Ceed ceed = basis->base.ceed;
+  bool is_weight = e->eval_mode == CEED_EVAL_WEIGHT;
+  CeedInt num_comp = is_weight ? 1 : basis->num_comp;
+
+  CeedCall(CeedSizeOf(ceed, what, nodes, num_comp, e->num_elem, basis->P));
+  return CeedSizeOf(ceed, what, points, e->eval_mode == CEED_EVAL_GRAD ? basis->dim : 1, num_comp,
+                    e->num_elem, basis->Q);
+}
+
+static void EvaluateAll(CeedBasis basis, const Evaluation *e, const CeedScalar *x, CeedScalar *y,
+                        CeedScalar *work) {
+  CeedSize count = (CeedSize)basis->num_comp * e->num_elem;
+  CeedInt in = e->transpose ? basis->Q : basis->P, out = e->transpose ? basis->P : basis->Q;
+
+  for (CeedSize i = 0; i < count; i++) {
+    if (e->eval_mode == CEED_EVAL_GRAD) {
+      CeedBasisGradOne(basis, e->transpose, e->add, count * basis->Q, x + i * in, y + i * out,
+                       work);
+    } else {
+      CeedBasisInterpOne(basis, e->transpose, e->add, x + i * in, y + i * out, work);
+    }
+  }
+}
+
+static void AllWeights(CeedBasis basis, const Evaluation *e, CeedScalar *y, CeedScalar *work) {
+  CeedBasisWeightsOne(basis, work);
+  for (CeedSize i = 0; i < (CeedSize)e->num_elem * basis->Q; i++) {
+    y[i] = (e->add ? y[i] : 0) + work[i % basis->Q];
+  }
+}
+
+static int ApplyToArrays(CeedBasis basis, const Evaluation *e, const CeedScalar *x, CeedVector v) {
+  bool is_weight = e->eval_mode == CEED_EVAL_WEIGHT;
+  CeedScalar *work, *y;
+  int code;
+
+  CeedCall(CeedAllocate(basis->base.ceed, is_weight ? basis->Q : CeedBasisWorkSize(basis),
+                        sizeof *work, &work));
+  code = CeedVectorAcquireWrite(v, CEED_MEM_HOST, e->add, &y, "BasisApply");
+  if (!code) {
+    if (is_weight) {
+      AllWeights(basis, e, y, work);
+    } else {
+      EvaluateAll(basis, e, x, y, work);
+    }
+    code = CeedVectorReleaseWrite(v);
+  }
+  free(work);
+  return code;
+}
+
+static int CheckEvaluation(CeedBasis basis, const Evaluation *e, CeedVector u) {
+  Ceed ceed = basis->base.ceed;
+  bool is_weight = e->eval_mode == CEED_EVAL_WEIGHT;
+
+  CeedCall(CeedEvalModeCheck(ceed, e->eval_mode));
+  CeedCheck(e->eval_mode != CEED_EVAL_NONE, ceed, CEED_ERROR_INCOMPATIBLE,
+            "BasisApply: values that are not evaluated need no basis");
+  CeedCheck(e->num_elem >= 0, ceed, CEED_ERROR_DIMENSION, "%d is no number of elements",
+            e->num_elem);
+  CeedCheck(!is_weight || !e->transpose, ceed, CEED_ERROR_INCOMPATIBLE,
+            "BasisApply: quadrature weights have no transpose");
+  CeedCheck(!is_weight || u == CEED_VECTOR_NONE, ceed, CEED_ERROR_INCOMPATIBLE,
+            "BasisApply: quadrature weights take no vector: give CEED_VECTOR_NONE");
+  return CEED_ERROR_SUCCESS;
+}
+
+static int Apply(CeedBasis basis, const Evaluation *e, CeedVector u, CeedVector v) {
+  static const char what[] = "BasisApply";
+  CeedSize nodes, points;
+  const CeedScalar *x;
+  int code;
+
+  CeedCall(CheckEvaluation(basis, e, u));
+  CeedCall(GetLengths(basis, e, &nodes, &points));
+  CeedCall(CeedObjectCheck(v, CEED_KIND_VECTOR));
+  CeedCall(CeedVectorLengthCheck(v, e->transpose ? nodes : points, what));
+  if (e->eval_mode == CEED_EVAL_WEIGHT) return ApplyToArrays(basis, e, NULL, v);
+  CeedCall(CeedObjectCheck(u, CEED_KIND_VECTOR));
+  CeedCheck(u != v, basis->base.ceed, CEED_ERROR_INCOMPATIBLE,
+            "%s: one vector is input and output at once", what);
+  CeedCall(CeedVectorLengthCheck(u, e->transpose ? points : nodes, what));
+  CeedCall(CeedVectorAcquireRead(u, CEED_MEM_HOST, &x, what));
+  code = ApplyToArrays(basis, e, x, v);
+  CeedVectorReleaseRead(u);
+  return code;
+}
+
+int CeedBasisApply(CeedBasis basis, CeedInt num_elem, CeedTransposeMode t_mode,
+                   CeedEvalMode eval_mode, CeedVector u, CeedVector v) {
+  Evaluation e = {num_elem, eval_mode, t_mode == CEED_TRANSPOSE, false};
+
+  CeedCall(CeedObjectCheck(basis, CEED_KIND_BASIS));
+  CeedCall(CeedTransposeModeCheck(basis->base.ceed, t_mode));
+  return Apply(basis, &e, u, v);
+}
+
+int CeedBasisApplyAdd(CeedBasis basis, CeedInt num_elem, CeedTransposeMode t_mode,
+                      CeedEvalMode eval_mode, CeedVector u, CeedVector v) {
+  Evaluation e = {num_elem, eval_mode, t_mode == CEED_TRANSPOSE, true};
+
+  CeedCall(CeedObjectCheck(basis, CEED_KIND_BASIS));
+  CeedCall(CeedTransposeModeCheck(basis->base.ceed, t_mode));
+  return Apply(basis, &e, u, v);
+}

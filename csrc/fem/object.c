@@ -1,0 +1,97 @@
+// What the objects of this folder have in common.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stdlib.h>
+#include <string.h>
+
+#include "fem.h"
+
+const char *const CeedTransposeModes[] = {"no transpose", "transpose"};
+const char *const CeedQuadModes[] = {"Gauss", "Gauss Lobatto"};
+const char *const CeedEvalModes[CEED_EVAL_WEIGHT + 1] = {
+    [CEED_EVAL_NONE] = "none",     [CEED_EVAL_INTERP] = "interpolation",
+    [CEED_EVAL_GRAD] = "gradient", [CEED_EVAL_DIV] = "divergence",
+    [CEED_EVAL_CURL] = "curl",     [CEED_EVAL_WEIGHT] = "quadrature weights",
+};
+
+/* Filled when the library is loaded: the table is long and nearly empty, and so takes no room in
+   the file. */
+static const char *topologies[CEED_TOPOLOGY_HEX + 1];
+const char *const *const CeedElemTopologies = topologies;
+
+__attribute__((constructor)) static void NameTopologies(void) {
+  topologies[CEED_TOPOLOGY_LINE] = "line";
+  topologies[CEED_TOPOLOGY_TRIANGLE] = "triangle";
+  topologies[CEED_TOPOLOGY_QUAD] = "quadrilateral";
+  topologies[CEED_TOPOLOGY_TET] = "tetrahedron";
+  topologies[CEED_TOPOLOGY_PYRAMID] = "pyramid";
+  topologies[CEED_TOPOLOGY_PRISM] = "prism";
+  topologies[CEED_TOPOLOGY_HEX] = "hexahedron";
+}
+
+void *CeedObjectNew(Ceed ceed, CeedKind kind, size_t bytes) {
+  CeedBase *base = calloc(1, bytes);
+
+  if (!base) return NULL;
+  *base = (CeedBase){CEED_MAGIC_OF(CEED_SCALAR_BITS, kind), 1, ceed};
+  CeedObjectRefer(ceed);
+  return base;
+}
+
+int CeedObjectDrop(CeedBase *base, const char *out, bool *is_last) {
+  int64_t count = __atomic_load_n(&base->ref_count, __ATOMIC_ACQUIRE);
+
+  do {
+    CeedCheck(count > 1 || !out, base->ceed, CEED_ERROR_ACCESS, "%s: restore before destroying",
+              out);
+  } while (!__atomic_compare_exchange_n(&base->ref_count, &count, count - 1, true, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE));
+  *is_last = count == 1;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedSizeProduct(Ceed ceed, const char *what, int count, const CeedSize *factors,
+                    CeedSize *product) {
+  CeedSize result = 1;
+
+  for (int i = 0; i < count; i++) {
+    CeedCheck(!__builtin_mul_overflow(result, factors[i], &result), ceed, CEED_ERROR_DIMENSION,
+              "%s: the size is too large", what);
+  }
+  *product = result;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedAllocate(Ceed ceed, CeedSize count, size_t bytes_each, void *array) {
+  void *memory = calloc((size_t)count + (count == 0), bytes_each);
+
+  CeedCheck(memory, ceed, CEED_ERROR_MAJOR, "Out of memory: %td entries of %zu bytes", count,
+            bytes_each);
+  memcpy(array, &memory, sizeof memory);
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedTransposeModeCheck(Ceed ceed, CeedTransposeMode t_mode) {
+  CeedCheck(t_mode == CEED_NOTRANSPOSE || t_mode == CEED_TRANSPOSE, ceed, CEED_ERROR_INCOMPATIBLE,
+            "%d is no transpose mode", (int)t_mode);
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedEvalModeCheck(Ceed ceed, CeedEvalMode eval_mode) {
+  CeedCheck(eval_mode != CEED_EVAL_DIV && eval_mode != CEED_EVAL_CURL, ceed, CEED_ERROR_UNSUPPORTED,
+            "%s is not supported", CeedEvalModes[eval_mode]);
+  CeedCheck(eval_mode == CEED_EVAL_NONE || eval_mode == CEED_EVAL_INTERP ||
+                eval_mode == CEED_EVAL_GRAD || eval_mode == CEED_EVAL_WEIGHT,
+            ceed, CEED_ERROR_INCOMPATIBLE, "%d is no evaluation mode", (int)eval_mode);
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedStreamCheck(Ceed ceed, FILE *stream) {
+  CeedCheck(stream, ceed, CEED_ERROR_INCOMPATIBLE, "The stream is NULL");
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedVectorLengthCheck(CeedVector vec, CeedSize length, const char *what) {
+  CeedCheck(vec->length == length, vec->base.ceed, CEED_ERROR_DIMENSION,
+            "%s: the vector has %td entries, not %td", what, vec->length, length);
+  return CEED_ERROR_SUCCESS;
+}

@@ -1,0 +1,396 @@
+// QFunctions: fields, context, and calls.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stdlib.h>
+#include <string.h>
+
+#include "fem.h"
+
+static struct CeedQFunction_private none = {
+    .base = {CEED_MAGIC_OF(8 * sizeof(CeedScalar), CEED_KIND_SENTINEL), 1, NULL}};
+const CeedQFunction CEED_QFUNCTION_NONE = &none;
+
+// ------------------------------------------------------------------------------------------------
+// Life
+// ------------------------------------------------------------------------------------------------
+
+static const char *Out(CeedQFunction qf) {
+  (void)qf;
+  return NULL;
+}
+
+static void FreeFields(CeedQFunctionFields *fields) {
+  for (CeedInt i = 0; i < fields->count; i++) {
+    CeedObjectEnd(fields->field[i]);
+    free(fields->field[i]);
+  }
+}
+
+static void Free(CeedQFunction qf) {
+  FreeFields(&qf->in);
+  FreeFields(&qf->out);
+  CeedQFunctionContextDestroy(&qf->ctx);
+  free(qf->source);
+  free(qf);
+}
+
+CEED_OBJECT(CeedQFunction, CEED_KIND_QFUNCTION, Out, Free)
+CEED_OBJECT_CEED(CeedQFunction, CEED_KIND_QFUNCTION)
+
+static int New(Ceed ceed, const char *source, CeedQFunction *qf) {
+  size_t size = source ? strlen(source) + 1 : 0;
+  CeedQFunction new_qf = CeedObjectNew(ceed, CEED_KIND_QFUNCTION, sizeof *new_qf);
+
+  if (new_qf && source) new_qf->source = malloc(size);
+  if (!new_qf || (source && !new_qf->source)) {
+    CeedQFunctionDestroy(&new_qf);
+    return CeedError(ceed, CEED_ERROR_MAJOR, "Out of memory: a QFunction");
+  }
+  if (source) memcpy(new_qf->source, source, size);
+  new_qf->vec_length = 1;
+  new_qf->ctx_is_writable = true;
+  new_qf->flops = -1;
+  *qf = new_qf;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedQFunctionCreateInterior(Ceed ceed, CeedInt vec_length, CeedQFunctionUser f,
+                                const char *source, CeedQFunction *qf) {
+  CeedQFunction new_qf;
+
+  CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));
+  CeedCheckOutput(qf, ceed);
+  CeedCheck(vec_length >= 1, ceed, CEED_ERROR_DIMENSION, "%d is no vector length", vec_length);
+  CeedCheck(f, ceed, CEED_ERROR_INCOMPATIBLE, "The function is NULL");
+  CeedCall(New(ceed, source, &new_qf));
+  new_qf->f = f;
+  new_qf->vec_length = vec_length;
+  *qf = new_qf;
+  return CEED_ERROR_SUCCESS;
+}
+
+// ------------------------------------------------------------------------------------------------
+// The gallery
+// ------------------------------------------------------------------------------------------------
+
+static int FillFromGallery(CeedQFunction qf, const CeedGalleryRow *row) {
+  for (int i = 0; i < 2 && row->in[i].name; i++) {
+    CeedCall(CeedQFunctionAddInput(qf, row->in[i].name, row->in[i].size, row->in[i].eval_mode));
+  }
+  CeedCall(CeedQFunctionAddOutput(qf, row->out.name, row->out.size, row->out.eval_mode));
+  qf->f = row->f;
+  qf->flops = row->flops;
+  qf->is_copy = qf->is_open = !row->f;
+  return CEED_ERROR_SUCCESS;
+}
+
+static int FailGallery(Ceed ceed, const char *name) {
+  char list[512] = "";
+
+  for (const CeedGalleryRow *row = CeedGallery; row->name; row++) {
+    size_t used = strlen(list);
+    snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", row->name);
+  }
+  return CeedError(ceed, CEED_ERROR_UNSUPPORTED, "No QFunction \"%s\"; there are %s", name, list);
+}
+
+int CeedQFunctionCreateInteriorByName(Ceed ceed, const char *name, CeedQFunction *qf) {
+  const CeedGalleryRow *row = CeedGallery;
+  CeedQFunction new_qf;
+  int code;
+
+  CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));
+  CeedCheckOutput(qf, ceed);
+  CeedCheck(name, ceed, CEED_ERROR_INCOMPATIBLE, "The name is NULL");
+  while (row->name && strcmp(row->name, name)) row++;
+  if (!row->name) return FailGallery(ceed, name);
+  CeedCall(New(ceed, name, &new_qf));
+  code = FillFromGallery(new_qf, row);
+  if (code) {
+    CeedQFunctionDestroy(&new_qf);
+    return code;
+  }
+  *qf = new_qf;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedQFunctionCreateIdentity(Ceed ceed, CeedInt size, CeedEvalMode in_mode,
+                                CeedEvalMode out_mode, CeedQFunction *qf) {
+  CeedQFunction new_qf = NULL;
+  int code;
+
+  CeedCall(CeedQFunctionCreateInteriorByName(ceed, "Identity", qf ? &new_qf : NULL));
+  code = CeedQFunctionAddInput(new_qf, "input", size, in_mode);
+  if (!code) code = CeedQFunctionAddOutput(new_qf, "output", size, out_mode);
+  if (code) {
+    CeedQFunctionDestroy(&new_qf);
+    return code;
+  }
+  new_qf->is_open = false;
+  *qf = new_qf;
+  return CEED_ERROR_SUCCESS;
+}
+
+// ------------------------------------------------------------------------------------------------
+// Fields
+// ------------------------------------------------------------------------------------------------
+
+static CeedQFunctionField Find(const CeedQFunctionFields *fields, const char *name) {
+  for (CeedInt i = 0; i < fields->count; i++) {
+    if (!strcmp(fields->field[i]->name, name)) return fields->field[i];
+  }
+  return NULL;
+}
+
+static int CheckField(CeedQFunction qf, const char *name, CeedInt size, CeedEvalMode eval_mode,
+                      bool is_input) {
+  Ceed ceed;
+  bool is_weight = eval_mode == CEED_EVAL_WEIGHT;
+
+  CeedCall(CeedObjectCheck(qf, CEED_KIND_QFUNCTION));
+  ceed = qf->base.ceed;
+  CeedCheck(name && name[0], ceed, CEED_ERROR_INCOMPATIBLE, "The field has no name");
+  CeedCheck(!qf->is_used, ceed, CEED_ERROR_INCOMPATIBLE,
+            "The field \"%s\" can't be added: an operator has the QFunction", name);
+  CeedCall(CeedEvalModeCheck(ceed, eval_mode));
+  CeedCheck(size >= 1, ceed, CEED_ERROR_DIMENSION, "The field \"%s\" has %d components", name,
+            size);
+  CeedCheck(!is_weight || (is_input && size == 1), ceed, CEED_ERROR_INCOMPATIBLE,
+            "The field \"%s\" of quadrature weights must be an input of one component", name);
+  return CEED_ERROR_SUCCESS;
+}
+
+static int AddField(CeedQFunction qf, CeedQFunctionFields *fields, const char *name, CeedInt size,
+                    CeedEvalMode eval_mode) {
+  Ceed ceed = qf->base.ceed;
+  size_t name_size = strlen(name) + 1;
+  CeedQFunctionField field = Find(fields, name);
+
+  if (!field || !qf->is_open) {
+    CeedCheck(!Find(&qf->in, name) && !Find(&qf->out, name), ceed, CEED_ERROR_INCOMPATIBLE,
+              "The QFunction has a field \"%s\" already", name);
+    CeedCheck(!qf->is_copy, ceed, CEED_ERROR_INCOMPATIBLE, "%s has no field \"%s\"", qf->source,
+              name);
+    CeedCheck(fields->count < CEED_MAX_FIELDS, ceed, CEED_ERROR_DIMENSION,
+              "The QFunction has no room for a field \"%s\" more than %d", name, CEED_MAX_FIELDS);
+    field = calloc(1, sizeof *field + name_size);
+    CeedCheck(field, ceed, CEED_ERROR_MAJOR, "Out of memory: a field");
+    field->base.magic = CEED_MAGIC_OF(CEED_SCALAR_BITS, CEED_KIND_QFUNCTION_FIELD);
+    memcpy(field->name, name, name_size);
+    fields->field[fields->count++] = field;
+  }
+  field->size = size;
+  field->eval_mode = eval_mode;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedQFunctionAddInput(CeedQFunction qf, const char *field_name, CeedInt size,
+                          CeedEvalMode eval_mode) {
+  CeedCall(CheckField(qf, field_name, size, eval_mode, true));
+  return AddField(qf, &qf->in, field_name, size, eval_mode);
+}
+
+int CeedQFunctionAddOutput(CeedQFunction qf, const char *field_name, CeedInt size,
+                           CeedEvalMode eval_mode) {
+  CeedCall(CheckField(qf, field_name, size, eval_mode, false));
+  return AddField(qf, &qf->out, field_name, size, eval_mode);
+}
+
+int CeedQFunctionGetFields(CeedQFunction qf, CeedInt *num_input_fields,
+                           CeedQFunctionField **input_fields, CeedInt *num_output_fields,
+                           CeedQFunctionField **output_fields) {
+  CeedCall(CeedObjectCheck(qf, CEED_KIND_QFUNCTION));
+  if (num_input_fields) *num_input_fields = qf->in.count;
+  if (input_fields) *input_fields = qf->in.field;
+  if (num_output_fields) *num_output_fields = qf->out.count;
+  if (output_fields) *output_fields = qf->out.field;
+  return CEED_ERROR_SUCCESS;
+}
+
+#define GET(Name, type, value) \
+  CEED_GET(CeedQFunctionFieldGet##Name, CeedQFunctionField, CEED_KIND_QFUNCTION_FIELD, type, value)
+GET(Name, const char *, name)
+GET(Size, CeedInt, size)
+GET(EvalMode, CeedEvalMode, eval_mode)
+
+int CeedQFunctionFieldGetData(CeedQFunctionField qf_field, const char **field_name, CeedInt *size,
+                              CeedEvalMode *eval_mode) {
+  CeedCall(CeedObjectCheck(qf_field, CEED_KIND_QFUNCTION_FIELD));
+  if (field_name) *field_name = qf_field->name;
+  if (size) *size = qf_field->size;
+  if (eval_mode) *eval_mode = qf_field->eval_mode;
+  return CEED_ERROR_SUCCESS;
+}
+
+// ------------------------------------------------------------------------------------------------
+// What else it is told
+// ------------------------------------------------------------------------------------------------
+
+int CeedQFunctionSetContext(CeedQFunction qf, CeedQFunctionContext ctx) {
+  CeedCall(CeedObjectCheck(qf, CEED_KIND_QFUNCTION));
+  if (!ctx) return CeedQFunctionContextDestroy(&qf->ctx);
+  return CeedQFunctionContextReferenceCopy(ctx, &qf->ctx);
+}
+
+int CeedQFunctionSetContextWritable(CeedQFunction qf, bool is_writable) {
+  CeedCall(CeedObjectCheck(qf, CEED_KIND_QFUNCTION));
+  qf->ctx_is_writable = is_writable;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedQFunctionSetPointsPerCall(CeedQFunction qf, CeedInt n) {
+  CeedCall(CeedObjectCheck(qf, CEED_KIND_QFUNCTION));
+  CeedCheck(n == 0 || n == CEED_POINTS_ALL, qf->base.ceed, CEED_ERROR_UNSUPPORTED,
+            "%d points a call are not supported: 0 leaves it to the backend, CEED_POINTS_ALL asks "
+            "for all",
+            n);
+  qf->points_per_call = n;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedQFunctionSetUserFlopsEstimate(CeedQFunction qf, CeedSize flops) {
+  CeedCall(CeedObjectCheck(qf, CEED_KIND_QFUNCTION));
+  CeedCheck(flops >= 0, qf->base.ceed, CEED_ERROR_INCOMPATIBLE, "%td is no number of operations",
+            flops);
+  qf->flops = flops;
+  return CEED_ERROR_SUCCESS;
+}
+
+static void ViewFields(const char *what, const CeedQFunctionFields *fields, FILE *stream) {
+  for (CeedInt i = 0; i < fields->count; i++) {
+    CeedQFunctionField field = fields->field[i];
+    fprintf(stream, "  %s \"%s\": %d, %s\n", what, field->name, field->size,
+            CeedEvalModes[field->eval_mode]);
+  }
+}
+
+int CeedQFunctionView(CeedQFunction qf, FILE *stream) {
+  CeedCall(CeedObjectCheck(qf, CEED_KIND_QFUNCTION));
+  CeedCall(CeedStreamCheck(qf->base.ceed, stream));
+  fprintf(stream, "CeedQFunction %s\n", qf->source ? qf->source : "");
+  ViewFields("Input", &qf->in, stream);
+  ViewFields("Output", &qf->out, stream);
+  return CEED_ERROR_SUCCESS;
+}
+
+// ------------------------------------------------------------------------------------------------
+// Calls
+// ------------------------------------------------------------------------------------------------
+
+int CeedQFunctionBegin(CeedQFunction qf, void **ctx_data) {
+  Ceed ceed = qf->base.ceed;
+
+  *ctx_data = NULL;
+  if (qf->is_copy) {
+    CeedCheck(qf->in.field[0]->size == qf->out.field[0]->size, ceed, CEED_ERROR_DIMENSION,
+              "%s has %d components in and %d out", qf->source, qf->in.field[0]->size,
+              qf->out.field[0]->size);
+    CeedCheck(qf->ctx || strcmp(qf->source, "Scale"), ceed, CEED_ERROR_INCOMPLETE,
+              "Scale has no context with the number to scale by");
+    CeedCheck(!qf->ctx || qf->ctx->size >= sizeof(CeedScalar), ceed, CEED_ERROR_DIMENSION,
+              "The context of %s is smaller than a CeedScalar", qf->source);
+  }
+  if (!qf->ctx) return CEED_ERROR_SUCCESS;
+  return CeedQFunctionContextAcquire(qf->ctx, qf->ctx_is_writable, ctx_data);
+}
+
+void CeedQFunctionEnd(CeedQFunction qf) {
+  if (qf->ctx) CeedQFunctionContextRelease(qf->ctx);
+}
+
+static void Copy(CeedQFunction qf, const void *ctx_data, CeedInt Q, const CeedScalar *in,
+                 CeedScalar *out) {
+  CeedScalar factor = 1;
+
+  if (ctx_data) memcpy(&factor, ctx_data, sizeof factor);
+  for (CeedSize i = 0; i < (CeedSize)qf->in.field[0]->size * Q; i++) out[i] = factor * in[i];
+}
+
+int CeedQFunctionCall(CeedQFunction qf, void *ctx_data, CeedInt Q, const CeedScalar *const *in,
+                      CeedScalar *const *out) {
+  uint64_t errors = CeedErrorCount();
+  int code;
+
+  CeedCheck(Q % qf->vec_length == 0, qf->base.ceed, CEED_ERROR_DIMENSION,
+            "%d points are no multiple of the vector length %d", Q, qf->vec_length);
+  if (!Q) return CEED_ERROR_SUCCESS;
+  if (qf->is_copy) {
+    Copy(qf, ctx_data, Q, in[0], out[0]);
+    return CEED_ERROR_SUCCESS;
+  }
+  code = qf->f(ctx_data, Q, in, out);
+  if (!code || CeedErrorCount() != errors) return code;
+  return CeedError(qf->base.ceed, code, "The QFunction %s returned %d",
+                   qf->source ? qf->source : "", code);
+}
+
+/* The vectors of one call: inputs, then outputs. */
+typedef struct {
+  CeedVector *u, *v;
+  CeedInt num_read, num_written;
+  const CeedScalar *in[CEED_MAX_FIELDS];
+  CeedScalar *out[CEED_MAX_FIELDS];
+} Arguments;
+
+static int CheckVectors(const CeedQFunctionFields *fields, CeedInt Q, CeedVector *vectors,
+                        Ceed ceed) {
+  CeedCheck(vectors || !fields->count, ceed, CEED_ERROR_INCOMPATIBLE,
+            "QFunctionApply: the vectors are NULL");
+  for (CeedInt i = 0; i < fields->count; i++) {
+    CeedCall(CeedObjectCheck(vectors[i], CEED_KIND_VECTOR));
+    CeedCall(CeedVectorLengthCheck(vectors[i], (CeedSize)fields->field[i]->size * Q,
+                                   fields->field[i]->name));
+  }
+  return CEED_ERROR_SUCCESS;
+}
+
+static int CheckDistinct(CeedQFunction qf, CeedVector *u, CeedVector *v) {
+  for (CeedInt i = 0; i < qf->out.count; i++) {
+    for (CeedInt j = 0; j < qf->in.count; j++) {
+      CeedCheck(v[i] != u[j], qf->base.ceed, CEED_ERROR_INCOMPATIBLE,
+                "QFunctionApply: one vector is input \"%s\" and output \"%s\" at once",
+                qf->in.field[j]->name, qf->out.field[i]->name);
+    }
+  }
+  return CEED_ERROR_SUCCESS;
+}
+
+static int Acquire(CeedQFunction qf, Arguments *a) {
+  static const char what[] = "QFunctionApply";
+
+  for (CeedInt i = 0; i < qf->in.count; i++, a->num_read++) {
+    CeedCall(CeedVectorAcquireRead(a->u[i], CEED_MEM_HOST, &a->in[i], what));
+  }
+  for (CeedInt i = 0; i < qf->out.count; i++, a->num_written++) {
+    CeedCall(CeedVectorAcquireWrite(a->v[i], CEED_MEM_HOST, false, &a->out[i], what));
+  }
+  return CEED_ERROR_SUCCESS;
+}
+
+static int Release(const Arguments *a, int code) {
+  for (CeedInt i = 0; i < a->num_written; i++) {
+    if (code) {
+      CeedVectorCancelWrite(a->v[i]);
+    } else {
+      code = CeedVectorReleaseWrite(a->v[i]);
+    }
+  }
+  for (CeedInt i = 0; i < a->num_read; i++) CeedVectorReleaseRead(a->u[i]);
+  return code;
+}
+
+int CeedQFunctionApply(CeedQFunction qf, CeedInt Q, CeedVector *u, CeedVector *v) {
+  Arguments a = {.u = u, .v = v};
+  void *ctx_data;
+  int code;
+
+  CeedCall(CeedObjectCheck(qf, CEED_KIND_QFUNCTION));
+  CeedCheck(Q >= 0, qf->base.ceed, CEED_ERROR_DIMENSION, "%d is no number of points", Q);
+  CeedCall(CheckVectors(&qf->in, Q, u, qf->base.ceed));
+  CeedCall(CheckVectors(&qf->out, Q, v, qf->base.ceed));
+  CeedCall(CheckDistinct(qf, u, v));
+  CeedCall(CeedQFunctionBegin(qf, &ctx_data));
+  code = Acquire(qf, &a);
+  if (!code) code = CeedQFunctionCall(qf, ctx_data, Q, a.in, a.out);
+  CeedQFunctionEnd(qf);
+  return Release(&a, code);
+}

@@ -1,0 +1,79 @@
+// The reference backend: every step of an operator for all elements at once, by the functions that
+// anybody can call.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "fem.h"
+
+static int Make(CeedOperator op, CeedSize length, CeedVector *vec) {
+  return *vec ? CEED_ERROR_SUCCESS : CeedVectorCreate(op->base.ceed, length, vec);
+}
+
+/* What is evaluated by a basis has an E-vector; all fields have values at the points. */
+static int MakeVectors(CeedOperator op, const CeedQFunctionFields *qf_fields,
+                       const CeedOperatorField *fields, CeedVector *e, CeedVector *q) {
+  for (CeedInt i = 0; i < qf_fields->count; i++) {
+    CeedEvalMode mode = qf_fields->field[i]->eval_mode;
+    if (mode == CEED_EVAL_INTERP || mode == CEED_EVAL_GRAD) {
+      CeedCall(Make(op, fields[i]->rstr->e_size, &e[i]));
+    }
+    CeedCall(Make(op, (CeedSize)qf_fields->field[i]->size * CeedOperatorNumPoints(op), &q[i]));
+  }
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedRefSetUp(CeedOperator op, CeedOperatorForm *form) {
+  CeedCall(MakeVectors(op, &form->qf->in, form->in, form->e_in, form->q_in));
+  return MakeVectors(op, &form->qf->out, form->out, form->e_out, form->q_out);
+}
+
+int CeedRefToPoints(CeedOperator op, CeedOperatorField field, CeedEvalMode eval_mode, CeedVector l,
+                    CeedVector e, CeedVector q) {
+  CeedElemRestriction rstr = field->rstr;
+
+  switch (eval_mode) {
+    case CEED_EVAL_NONE:
+      return CeedElemRestrictionApply(rstr, CEED_NOTRANSPOSE, l, q, CEED_REQUEST_IMMEDIATE);
+    case CEED_EVAL_WEIGHT:
+      return CeedBasisApply(field->basis, op->num_elem, CEED_NOTRANSPOSE, eval_mode,
+                            CEED_VECTOR_NONE, q);
+    default:
+      CeedCall(CeedElemRestrictionApply(rstr, CEED_NOTRANSPOSE, l, e, CEED_REQUEST_IMMEDIATE));
+      return CeedBasisApply(field->basis, op->num_elem, CEED_NOTRANSPOSE, eval_mode, e, q);
+  }
+}
+
+int CeedRefFromPoints(CeedOperator op, CeedOperatorField field, CeedEvalMode eval_mode,
+                      CeedVector q, CeedVector e, CeedVector l) {
+  if (eval_mode != CEED_EVAL_NONE) {
+    CeedCall(CeedBasisApply(field->basis, op->num_elem, CEED_TRANSPOSE, eval_mode, q, e));
+    q = e;
+  }
+  return CeedElemRestrictionApply(field->rstr, CEED_TRANSPOSE, q, l, CEED_REQUEST_IMMEDIATE);
+}
+
+static int ZeroOutputs(CeedOperatorForm *form, CeedApplyMode mode, CeedVector out) {
+  for (CeedInt i = 0; i < form->qf->out.count; i++) {
+    bool is_active = form->out[i]->vec == CEED_VECTOR_ACTIVE;
+    if (mode == APPLY_ADD || (mode == APPLY_ADD_ACTIVE && is_active)) continue;
+    CeedCall(CeedVectorSetValue(CeedOperatorFieldVector(form->out[i], out), 0));
+  }
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedRefApply(CeedOperator op, CeedOperatorForm *form, CeedApplyMode mode, CeedVector in,
+                 CeedVector out) {
+  CeedQFunction qf = form->qf;
+
+  CeedCall(CeedRefSetUp(op, form));
+  for (CeedInt i = 0; i < qf->in.count; i++) {
+    CeedCall(CeedRefToPoints(op, form->in[i], qf->in.field[i]->eval_mode,
+                             CeedOperatorFieldVector(form->in[i], in), form->e_in[i],
+                             form->q_in[i]));
+  }
+  CeedCall(CeedQFunctionApply(qf, CeedOperatorNumPoints(op), form->q_in, form->q_out));
+  CeedCall(ZeroOutputs(form, mode, out));
+  for (CeedInt i = 0; i < qf->out.count; i++) {
+    CeedCall(CeedRefFromPoints(op, form->out[i], qf->out.field[i]->eval_mode, form->q_out[i],
+                               form->e_out[i], CeedOperatorFieldVector(form->out[i], out)));
+  }
+  return CEED_ERROR_SUCCESS;
+}
