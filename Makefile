@@ -218,7 +218,7 @@ demo: build/examples/heat/libheat.so | $(call HAVE,demo)
 # ---- Checks --------------------------------------------------------------------------------------
 
 C_FILES := $(filter-out include/ceedlike_names.h,$(sort $(shell \
-             find csrc include pyceedlike tests examples -path pyceedlike/include -prune \
+             find csrc include pyceedlike tests examples benchmarks -path pyceedlike/include -prune \
                -o -name '*.[ch]' -print 2>/dev/null)))
 TOOL = $(VENV)/bin/
 
