@@ -6,13 +6,18 @@
 typedef CeedScalar Lanes __attribute__((vector_size(CEED_LANES * sizeof(CeedScalar)), may_alias));
 
 /* P nodes to P, P+1 and P+2 points, and back. */
+// clang-format off
 #define PAIR(P, Q) SIZE(P, Q) SIZE(Q, P)
-#define SIZES                                                                                 \
-  SIZE(2, 2)                                                                                  \
-  PAIR(2, 3)                                                                                  \
-  PAIR(2, 4) SIZE(3, 3) PAIR(3, 4) PAIR(3, 5) SIZE(4, 4) PAIR(4, 5) PAIR(4, 6) SIZE(5, 5)     \
-      PAIR(5, 6) PAIR(5, 7) SIZE(6, 6) PAIR(6, 7) PAIR(6, 8) SIZE(7, 7) PAIR(7, 8) PAIR(7, 9) \
-          SIZE(8, 8) PAIR(8, 9) PAIR(8, 10) SIZE(9, 9) PAIR(9, 10) PAIR(9, 11)
+#define SIZES                           \
+  SIZE(2, 2) PAIR(2, 3) PAIR(2, 4)      \
+  SIZE(3, 3) PAIR(3, 4) PAIR(3, 5)      \
+  SIZE(4, 4) PAIR(4, 5) PAIR(4, 6)      \
+  SIZE(5, 5) PAIR(5, 6) PAIR(5, 7)      \
+  SIZE(6, 6) PAIR(6, 7) PAIR(6, 8)      \
+  SIZE(7, 7) PAIR(7, 8) PAIR(7, 9)      \
+  SIZE(8, 8) PAIR(8, 9) PAIR(8, 10)     \
+  SIZE(9, 9) PAIR(9, 10) PAIR(9, 11)
+// clang-format on
 
 #define NAME(name) name##Baseline
 #define TARGET
