@@ -240,13 +240,13 @@ class Ceed:
     def qfunction(
         self, *inputs: QField, **outputs: QField
     ) -> Callable[[Callable[..., Any]], QFunction]:
-        """Return a decorator that makes a QFunction of a NumPy function.
+        """Return a decorator that makes a QFunction of a NumPy function, or of jax.jit's.
 
         The function is called once for all points, with an array for each input that shares the
         operator's memory, read-only and valid during the call; points are the last axis. It returns
         an array for each output, a tuple where there are several. Inputs have the names of its
         parameters, and its keyword-only parameters are context values, which can be set between
-        applies. An exception reaches the caller of apply.
+        applies. Results are of the context's precision; an exception reaches the caller of apply.
 
         >>> ceed = pyceedlike.Ceed()
         >>> @ceed.qfunction(pyceedlike.Grad(2), pyceedlike.Data(), dv=pyceedlike.Grad(2))

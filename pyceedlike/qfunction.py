@@ -347,6 +347,17 @@ def _parameters(function: Callable, count: int) -> tuple[list[str], dict[str, An
     return names, values
 
 
+def _evaluator(function: Callable, scalar: str) -> Callable[[Callable, list[Any], dict], Any]:
+    """Return what calls a function with arrays of its library: JAX's for jax.jit's, or NumPy's."""
+    if type(function).__module__.partition(".")[0] in ("jax", "jaxlib"):
+        from .interop.jax import check_precision, evaluate
+
+        check_precision(scalar)
+    else:
+        from .interop.numpy import evaluate
+    return evaluate
+
+
 class _Call:
     """A Python function as C calls it, owned by the data of its QFunction's context."""
 
@@ -363,14 +374,13 @@ class _Call:
         self.inputs = inputs
         self.outputs = outputs
         self.context: list[ContextField] = []
+        self._evaluate = _evaluator(function, library.scalar)
 
     def __call__(self, context: Any, q: int, inputs: Any, outputs: Any) -> None:
         from .interop.numpy import write
 
         ins = self._views(self.inputs, q, inputs)
-        for view in ins:
-            view.flags.writeable = False
-        results = self.function(*ins, **self._values(context))
+        results = self._evaluate(self.function, ins, self._values(context))
         if len(self.outputs) == 1:
             results = (results,)
         if not isinstance(results, (tuple, list)) or len(results) != len(self.outputs):
@@ -395,17 +405,18 @@ class _Call:
 
     def _values(self, context: Any) -> dict[str, Any]:
         """Return the context values of this moment."""
-        from numpy import array
+        return {field.name: self._value(context, field) for field in self.context}
+
+    def _value(self, context: Any, field: ContextField) -> Any:
+        from .interop.numpy import from_numbers
 
         ffi = self.library.ffi
-        values = {}
-        for field in self.context:
-            place = ffi.cast(
-                f"{_TYPES[field.kind][0]} *", ffi.cast("char *", context) + field.offset
-            )
-            numbers = ffi.unpack(place, len(field.values))
-            values[field.name] = numbers[0] if field.is_number else array(numbers)
-        return values
+        ctype = _TYPES[field.kind][0]
+        place = ffi.cast(f"{ctype} *", ffi.cast("char *", context) + field.offset)
+        numbers = ffi.unpack(place, len(field.values))
+        if field.is_number:
+            return numbers[0]
+        return from_numbers(numbers, self.library.scalar) if ctype == "double" else numbers
 
 
 # Who owns a callable is the C context: its handle stays here until the context drops it.

@@ -2,6 +2,7 @@
 """Restrictions, bases, QFunctions and operators against matrices made by NumPy alone."""
 
 import gc
+import importlib.util
 import itertools
 import traceback
 import weakref
@@ -110,6 +111,20 @@ BOXES = [(2, (3, 2), 1), (2, (2, 2), 3), (3, (2, 1, 2), 2)]
 IDS = ["quads-1", "quads-3", "hexes-2"]
 
 
+@pytest.fixture
+def x64():
+    """64-bit types in JAX, where it is installed."""
+    if importlib.util.find_spec("jax"):
+        import jax
+
+        before = jax.config.jax_enable_x64
+        jax.config.update("jax_enable_x64", True)
+        yield
+        jax.config.update("jax_enable_x64", before)
+    else:
+        yield
+
+
 @pytest.fixture(params=BOXES, ids=IDS)
 def box(request):
     return Box(*request.param)
@@ -182,9 +197,61 @@ def by_numpy(ceed, box, kind):
     return discrete.operator(qf(poisson_2d if box.dim == 2 else poisson_3d), "du", "dv")
 
 
+def by_jax(ceed, box, kind):
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    discrete = Discrete(ceed, box, kind)
+    if kind == "mass":
+        return discrete.operator(ceed.qfunction(Interp(), Data(), v=Interp())(jax.jit(mass)))
+    if box.dim == 2:
+
+        @ceed.qfunction(Grad(2), Data(3), dv=Grad(2))
+        @jax.jit
+        def poisson(du, qdata):
+            return jax.numpy.einsum("ijq,jq->iq", qdata[jax.numpy.array([[0, 2], [2, 1]])], du)
+    else:
+
+        @ceed.qfunction(Grad(3), Data(6), dv=Grad(3))
+        @jax.jit
+        def poisson(du, qdata):
+            places = jax.numpy.array([[0, 5, 4], [5, 1, 3], [4, 3, 2]])
+            return jax.numpy.einsum("ijq,jq->iq", qdata[places], du)
+
+    return discrete.operator(poisson, "du", "dv")
+
+
+def by_numba(ceed, box, kind):
+    numba = pytest.importorskip("numba", reason="numba is not installed")
+    t = numba.types
+    real = t.float64 if ceed.scalar == "float64" else t.float32
+    fields, dim = t.CPointer(t.CPointer(real)), box.dim
+    places = np.array([[0, 2], [2, 1]] if dim == 2 else [[0, 5, 4], [5, 1, 3], [4, 3, 2]])
+    if kind == "mass":
+        places = np.zeros((1, 1), int)
+
+    @numba.cfunc(t.intc(t.voidptr, t.int32, fields, fields))
+    def multiply(context, q, inputs, outputs):
+        for i in range(places.shape[0]):
+            for point in range(q):
+                total = inputs[0][0] * 0
+                for j in range(places.shape[0]):
+                    total += inputs[1][places[i, j] * q + point] * inputs[0][j * q + point]
+                outputs[0][i * q + point] = total
+        return 0
+
+    discrete, qf = Discrete(ceed, box, kind), ceed.QFunction(1, multiply, "test_fem.py:multiply")
+    mode, size = (EVAL_INTERP, 1) if kind == "mass" else (EVAL_GRAD, dim)
+    qf.add_input("u", size, mode)
+    qf.add_input("qdata", discrete.parts, EVAL_NONE)
+    qf.add_output("v", size, mode)
+    return discrete.operator(qf)
+
+
+@pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize("kind", ["mass", "poisson"])
-@pytest.mark.parametrize("make", [by_gallery, by_numpy])
-def test_an_operator_is_the_matrix_that_numpy_assembles(ceed, scalar, box, kind, make, random):
+@pytest.mark.parametrize("make", [by_gallery, by_numpy, by_jax, by_numba])
+@pytest.mark.parametrize("resource", ["/cpu/self/ref/serial", "/cpu/self/opt/blocked"])
+def test_an_operator_is_the_matrix_that_numpy_assembles(resource, scalar, box, kind, make, random):
+    ceed = pyceedlike.Ceed(resource, scalar=scalar)
     matrix, op = box.assemble(kind), make(ceed, box, kind)
     u = random.standard_normal(box.size)
     assert op.shape == matrix.shape
@@ -691,6 +758,51 @@ def test_a_function_lives_in_c_when_python_has_let_go(ceed):
     assert lib.CeedOperatorApply(kept[0], *handles, ffi.NULL) == 0
     assert lib.CeedOperatorDestroy(kept) == 0
     np.testing.assert_array_equal(values_of(v), [4, 8, 12])
+
+
+# ---- QFunctions in JAX ---------------------------------------------------------------------------
+
+
+def test_jax_reads_the_vectors_memory_and_returns_several_results(ceed, jax):
+    qf = ceed.qfunction(Data(), s=Data(), p=Data())(jax.jit(lambda u: (u, 2 * u)))
+    s, p = ceed.Vector(2), ceed.Vector(2)
+    for x in ([1, 5], [3, 4]):
+        qf.apply(2, [vector_of(ceed, x)], [s, p])
+        np.testing.assert_array_equal(values_of(s), x)
+        np.testing.assert_array_equal(values_of(p), np.multiply(x, 2))
+
+
+def test_a_jitted_function_is_traced_once_for_all_context_values(ceed, jax):
+    traced = []
+
+    @jax.jit
+    def scale(u, *, factor=2.0, speeds=(1.0, 2.0)):
+        traced.append(u.shape)
+        return factor * u + speeds[1]
+
+    op, u = ready(ceed, scale), vector_of(ceed, [1, 2, 3])
+    np.testing.assert_array_equal(values_of(op(u)), [4, 6, 8])
+    op.set_context_fields(factor=3.0, speeds=[0, 1])
+    np.testing.assert_array_equal(values_of(op(u)), [4, 7, 10])
+    assert traced == [(3,)]
+
+
+def test_jax_must_keep_the_precision(jax):
+    ceed = pyceedlike.Ceed()
+    op = ready(ceed, jax.jit(lambda u: u))
+    jax.config.update("jax_enable_x64", False)
+    with pytest.raises(pyceedlike.CeedIncompatibleError, match="jax_enable_x64"):
+        op(vector_of(ceed, [1, 2, 3]))
+    with pytest.raises(pyceedlike.CeedIncompatibleError, match="jax_enable_x64"):
+        ready(ceed, jax.jit(lambda u: u))
+
+
+def test_an_exception_of_a_jitted_function_reaches_the_caller(ceed, jax):
+    def fail(u):
+        raise ValueError("no such material")
+
+    with pytest.raises(ValueError, match="no such material"):
+        ready(ceed, jax.jit(fail))(vector_of(ceed, [1, 2, 3]))
 
 
 # ---- Contexts ------------------------------------------------------------------------------------
