@@ -215,8 +215,25 @@ class Ceed:
     def QFunction(self, vlength: int, f: Any, source: str) -> QFunction:  # noqa: N802
         """Return a QFunction of a C function, whose fields are to be added.
 
-        f is its address, a cffi function, or a numba cfunc; source is "file:name". What Python owns
-        of the function is kept alive.
+        f is its address, a cffi function, a numba cfunc, or C code, which is compiled with the
+        library's header included and kept in the user's cache; source is "file:name". What Python
+        owns of the function is kept alive. Raises CeedIncompatibleError, with the compiler's
+        messages, for code that does not compile.
+
+        >>> ceed = pyceedlike.Ceed()
+        >>> qf = ceed.QFunction(1, '''
+        ... CEED_QFUNCTION(halve)(void *ctx, CeedInt Q, const CeedScalar *const *in,
+        ...                       CeedScalar *const *out) {
+        ...   for (CeedInt i = 0; i < Q; i++) out[0][i] = in[0][i] / 2;
+        ...   return 0;
+        ... }
+        ... ''', "example:halve")
+        >>> qf.add_input("u", 1, pyceedlike.EVAL_NONE)
+        >>> qf.add_output("v", 1, pyceedlike.EVAL_NONE)
+        >>> v = ceed.Vector(2)
+        >>> qf.apply(2, [pyceedlike.from_dlpack(np.array([3.0, 4.0]))], [v])
+        >>> v.to_numpy()
+        array([1.5, 2. ])
         """
         from .qfunction import QFunction
 

@@ -22,6 +22,7 @@ from ._lib import (
 )
 from ._object import Object, handle_of
 from .ceed import Ceed
+from .compiled import compile_function
 
 if TYPE_CHECKING:
     from .vector import Vector
@@ -190,9 +191,11 @@ class QFunction(Object):
 
     @classmethod
     def _of_pointer(cls, ceed: Ceed, vlength: int, f: Any, source: str) -> QFunction:
-        address = getattr(f, "address", f)
-        if address is not f or not isinstance(f, int):
-            _code[address] = f
+        if isinstance(f, str):
+            address, owner = compile_function(f, source.rpartition(":")[2], ceed.scalar)
+        else:
+            address, owner = getattr(f, "address", f), f
+        _code[address] = owner
         pointer = ceed._library.ffi.cast("CeedQFunctionUser", address)
         return cls(ceed, "CeedQFunctionCreateInterior", vlength, pointer, source.encode())
 

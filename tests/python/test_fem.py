@@ -939,6 +939,57 @@ def test_a_cffi_function_is_a_qfunction(ceed, scalar):
     np.testing.assert_array_equal(called(qf, ceed, [1, 2]), [0.5, 1])
 
 
+SCALE = """
+typedef struct { double factor; int32_t shift; } Context;
+CEED_QFUNCTION(scale)(void *ctx, CeedInt Q, const CeedScalar *const *in, CeedScalar *const *out) {
+  const Context *c = ctx;
+  for (CeedInt i = 0; i < Q; i++) out[0][i] = c->factor * in[0][i] + c->shift;
+  return 0;
+}
+"""
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch, compiler):
+    """A cache of its own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("CC", " ".join(compiler))
+    return tmp_path / "pyceedlike"
+
+
+def test_c_code_is_a_qfunction_that_reads_its_context(ceed, cache):
+    for _ in range(2):
+        qf = ceed.QFunction(1, SCALE, "test_fem.py:scale")
+        qf.add_input("u", 1, EVAL_NONE)
+        qf.add_output("v", 1, EVAL_NONE)
+        qf.set_context(ceed.QFunctionContext(factor=2.0, shift=1))
+        np.testing.assert_array_equal(called(qf, ceed, [1, 2]), [3, 5])
+        qf.context.set_fields(factor=4)
+        np.testing.assert_array_equal(called(qf, ceed, [1, 2]), [5, 9])
+    assert [path.suffix for path in cache.iterdir()] == [".so"]
+
+
+@pytest.mark.parametrize(
+    ("code", "source", "text"),
+    [
+        ("int scale(void) { return nothing; }", "scale", "nothing"),
+        (SCALE, "test_fem.py:scall", "scall"),
+        ("int scale(int x) { return x; }", "scale", "incompatible"),
+        (SCALE, "a-b", "file:name"),
+    ],
+)
+def test_c_code_that_is_no_qfunction_is_refused(ceed, cache, code, source, text):
+    with pytest.raises(pyceedlike.CeedIncompatibleError, match=text):
+        ceed.QFunction(1, code, source)
+    assert not cache.exists() or not list(cache.iterdir())
+
+
+def test_a_compiler_that_is_missing_is_named(ceed, cache, monkeypatch):
+    monkeypatch.setenv("CC", "no-such-compiler")
+    with pytest.raises(pyceedlike.CeedUnsupportedError, match="no-such-compiler"):
+        ceed.QFunction(1, SCALE, "scale")
+
+
 def test_a_numba_cfunc_is_a_qfunction(ceed, scalar):
     numba = pytest.importorskip("numba")
     t = numba.types

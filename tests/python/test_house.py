@@ -17,7 +17,18 @@ import pyceedlike
 LIBRARIES = {"float64": ("libceedlike.so.0", "_f64"), "float32": ("libceedlike_f32.so.0", "_f32")}
 LAYERS = [
     *("_exchange", "_ceedlike_f64", "_ceedlike_f32"),
-    *("_lib", "ceed", "_object", "sources", "vector", "fab", "qfunction", "dlpack", "fem"),
+    *(
+        "_lib",
+        "ceed",
+        "_object",
+        "sources",
+        "vector",
+        "compiled",
+        "fab",
+        "qfunction",
+        "dlpack",
+        "fem",
+    ),
     "native",
 ]
 PARTNERS = {"numpy", "jax", "jaxlib", "torch", "tvm_ffi", "cupy", "numba", "scipy", "ml_dtypes"}
