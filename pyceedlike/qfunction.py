@@ -55,13 +55,15 @@ class QFunctionContext(Object):
     >>> context.set_fields(conductivity=1.5)
     """
 
-    __slots__ = ("_fields",)
+    __slots__ = ("_fields", "_is_laid_out")
     _kind = "QFunctionContext"
     _fields: list[ContextField]
+    _is_laid_out: bool  # of a Python function, which it holds
 
     @classmethod
     def _of_values(cls, ceed: Ceed, values: dict[str, Any], head: bytes = b"") -> QFunctionContext:
         self = cls(ceed, "CeedQFunctionContextCreate")
+        self._is_laid_out = False
         self._fields, size = _lay_out(values, ceed._library, len(head))
         data = bytearray(head.ljust(size, b"\0"))
         if data:
@@ -69,7 +71,14 @@ class QFunctionContext(Object):
         for field in self._fields:
             self.register(field.name, _TYPES[field.kind][0], field.offset, len(field.values))
         self.set_fields(**values)
+        self._is_laid_out = bool(head)
         return self
+
+    def _check_open(self) -> None:
+        if self._is_laid_out:
+            raise CeedAccessError(
+                "the context of a Python function keeps its data: set its values by set_fields()"
+            )
 
     def set_data(self, data: Any) -> None:
         """Copy the memory of a buffer: bytes, an array, a structure.
@@ -79,6 +88,7 @@ class QFunctionContext(Object):
         >>> context.get_size()
         12
         """
+        self._check_open()
         with self._library.ffi.from_buffer(data) as memory:
             self._call("SetData", 0, 0, len(memory), memory)
 
@@ -98,6 +108,7 @@ class QFunctionContext(Object):
         >>> context.register("speed", "double", 8)
         >>> context.set_fields(speed=3.0)
         """
+        self._check_open()
         types = dict(_TYPES.values())
         if ctype not in types:
             raise CeedIncompatibleError(f"{ctype!r} is no type of a field: {', '.join(types)}")

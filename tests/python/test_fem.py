@@ -886,6 +886,11 @@ def test_a_python_function_keeps_its_own_context(ceed):
     qf = ceed.qfunction(Data(), v=Data())(lambda u: u)
     with pytest.raises(pyceedlike.CeedAccessError, match="its own context"):
         qf.set_context(ceed.QFunctionContext())
+    with pytest.raises(pyceedlike.CeedAccessError, match="keeps its data"):
+        qf.context.set_data(bytes(64))
+    with pytest.raises(pyceedlike.CeedAccessError, match="keeps its data"):
+        qf.context.register("start", "double", 0)
+    np.testing.assert_array_equal(called(qf, ceed, [1, 2]), [1, 2])
 
 
 def test_the_gallery_scales_by_its_context(ceed, scalar):
