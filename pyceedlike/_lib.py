@@ -113,12 +113,16 @@ class Library:
         for name in ("Ceed *", "CeedVector *", "CeedScalar *", "CeedSize *", "bool[2]"):
             ffi.typeof(name)  # all types are known before threads can meet here
 
+    def message(self) -> str:
+        """Return the text of this thread's last error."""
+        text = self.ffi.new("const char **")
+        self.lib.CeedGetErrorMessage(self.ffi.NULL, text)
+        return self.ffi.string(text[0]).decode(errors="replace")
+
     def check(self, code: int) -> None:
         """Raise the exception of an error code, with the text of this failure."""
         if code:
-            text = self.ffi.new("const char **")
-            self.lib.CeedGetErrorMessage(self.ffi.NULL, text)
-            message = self.ffi.string(text[0]).decode(errors="replace")
+            message = self.message()
             raise _kept_exception(message) or ERRORS.get(code, CeedError)(message)
 
     def new(self, kind: str, create: Callable[..., int], *arguments: Any) -> Any:

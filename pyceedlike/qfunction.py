@@ -442,11 +442,10 @@ def _define(library: Library) -> None:
     ffi, lib = library.ffi, library.lib
 
     def keep(kind: type, error: BaseException, trace: Any) -> None:
-        text = f"{kind.__name__}: {error}"
-        keep_exception(error.with_traceback(trace), text)
-        text = ffi.new("char[]", text.encode(errors="replace"))
+        text = ffi.new("char[]", f"{kind.__name__}: {error}".encode(errors="replace"))
         code = lib.CEED_ERROR_MINOR
         lib.CeedErrorImpl(ffi.NULL, b"qfunction.py", 0, b"pyceedlike_call", code, b"%s", text)
+        keep_exception(error.with_traceback(trace), library.message())  # C may have cut the text
 
     @ffi.def_extern(name="pyceedlike_call", error=lib.CEED_ERROR_MINOR, onerror=keep)
     def call(context: Any, q: int, inputs: Any, outputs: Any) -> int:

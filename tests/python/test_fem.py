@@ -682,6 +682,17 @@ def test_an_exception_reaches_the_caller_with_its_traceback(ceed, kind):
     assert "fail" in [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
 
 
+@pytest.mark.parametrize("text", ["x" * 100000, "a\0b", "\udcff", "%s %n", ""])
+def test_an_exception_reaches_the_caller_whatever_its_text(ceed, text):
+    def fail(u):
+        raise ValueError(text)
+
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - compared below
+        ready(ceed, fail)(vector_of(ceed, [1, 2, 3]))
+    assert type(caught.value) is ValueError
+    assert str(caught.value) == text
+
+
 def test_an_exception_leaves_no_lock(ceed):
     def fail(u):
         raise ValueError
