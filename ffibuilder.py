@@ -50,14 +50,27 @@ def region() -> str:
     return text
 
 
+# What the package needs besides: to give memory back, to tell C of an exception, and the functions
+# that C calls in the place of a Python function.
+BESIDES = """
+void free(void *);
+int CeedErrorImpl(Ceed ceed, const char *filename, int lineno, const char *func, int ecode,
+                  const char *format, ...);
+extern "Python" int pyceedlike_call(void *ctx, CeedInt Q, const CeedScalar *const *in,
+                                    CeedScalar *const *out);
+extern "Python" int pyceedlike_drop(void *data);
+"""
+
+
 def builder(name: str, library: str, macros: list[tuple[str, str]]) -> cffi.FFI:
     """Return the description of one extension module, `pyceedlike.<name>`."""
     ffi = cffi.FFI()
     # The C compiler supplies the width of CeedScalar, so that one text serves both precisions.
     ffi.cdef("typedef float... CeedScalar;\n" + region())
+    ffi.cdef(BESIDES)
     ffi.set_source(
         f"pyceedlike.{name}",
-        '#include "ceedlike.h"',
+        '#include "ceedlike.h"\n#include <stdlib.h>',
         define_macros=macros,
         depends=["include/ceedlike.h", "include/ceedlike_names.h"],
         extra_link_args=[f"-l:{library}"],

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The C library in both precisions: what calls it, its constants, and its errors as exceptions."""
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -19,6 +20,23 @@ OWN_POINTER: int = _lib64.CEED_OWN_POINTER
 NORM_1: int = _lib64.CEED_NORM_1
 NORM_2: int = _lib64.CEED_NORM_2
 NORM_MAX: int = _lib64.CEED_NORM_MAX
+NOTRANSPOSE: int = _lib64.CEED_NOTRANSPOSE
+TRANSPOSE: int = _lib64.CEED_TRANSPOSE
+EVAL_NONE: int = _lib64.CEED_EVAL_NONE
+EVAL_INTERP: int = _lib64.CEED_EVAL_INTERP
+EVAL_GRAD: int = _lib64.CEED_EVAL_GRAD
+EVAL_DIV: int = _lib64.CEED_EVAL_DIV
+EVAL_CURL: int = _lib64.CEED_EVAL_CURL
+EVAL_WEIGHT: int = _lib64.CEED_EVAL_WEIGHT
+GAUSS: int = _lib64.CEED_GAUSS
+GAUSS_LOBATTO: int = _lib64.CEED_GAUSS_LOBATTO
+TOPOLOGY_LINE: int = _lib64.CEED_TOPOLOGY_LINE
+TOPOLOGY_TRIANGLE: int = _lib64.CEED_TOPOLOGY_TRIANGLE
+TOPOLOGY_QUAD: int = _lib64.CEED_TOPOLOGY_QUAD
+TOPOLOGY_TET: int = _lib64.CEED_TOPOLOGY_TET
+TOPOLOGY_PYRAMID: int = _lib64.CEED_TOPOLOGY_PYRAMID
+TOPOLOGY_PRISM: int = _lib64.CEED_TOPOLOGY_PRISM
+TOPOLOGY_HEX: int = _lib64.CEED_TOPOLOGY_HEX
 
 
 class CeedError(Exception):
@@ -84,6 +102,19 @@ TYPES = (
 )
 
 
+_kept = threading.local()
+
+
+def keep_exception(error: BaseException, message: str) -> None:
+    """Keep an exception on its way through C, for this thread's next error of this text."""
+    _kept.pair = error, message
+
+
+def _kept_exception(message: str) -> BaseException | None:
+    error, text = _kept.__dict__.pop("pair", (None, None))
+    return error if text == message else None
+
+
 class Library:
     """The library of one precision."""
 
@@ -94,12 +125,17 @@ class Library:
         for name in TYPES:
             ffi.typeof(name)  # all types are known before threads can meet here
 
+    def message(self) -> str:
+        """Return the text of this thread's last error."""
+        text = self.ffi.new("const char **")
+        self.lib.CeedGetErrorMessage(self.ffi.NULL, text)
+        return self.ffi.string(text[0]).decode(errors="replace")
+
     def check(self, code: int) -> None:
         """Raise the exception of an error code, with the text of this failure."""
         if code:
-            text = self.ffi.new("const char **")
-            self.lib.CeedGetErrorMessage(self.ffi.NULL, text)
-            raise ERRORS.get(code, CeedError)(self.ffi.string(text[0]).decode(errors="replace"))
+            message = self.message()
+            raise _kept_exception(message) or ERRORS.get(code, CeedError)(message)
 
     def new(self, kind: str, create: Callable[..., int], *arguments: Any) -> Any:
         """Return a box with a new object, which is destroyed together with the box."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from . import _exchange
@@ -11,6 +12,8 @@ from ._lib import LIBRARIES, CeedIncompatibleError
 if TYPE_CHECKING:
     import numpy
 
+    from .fem import Basis, CompositeOperator, ElemRestriction, Operator
+    from .qfunction import QField, QFunction, QFunctionContext
     from .vector import Vector
 
 
@@ -97,6 +100,211 @@ class Ceed:
         (array([-1.,  1.]), array([1., 1.]))
         """
         return self._quadrature(self._library.lib.CeedLobattoQuadrature, q)
+
+    # Operators; the modules above this one are imported when they are asked for.
+
+    def ElemRestriction(  # noqa: N802 - libCEED's name, as those below
+        self,
+        nelem: int,
+        elemsize: int,
+        ncomp: int,
+        compstride: int,
+        lsize: int,
+        offsets: Any,
+    ) -> ElemRestriction:
+        """Return a restriction by offsets[nelem][elemsize] into an L-vector of lsize entries.
+
+        Component c of a node is the entry offset + c * compstride. The offsets, of any integer
+        type, are copied. Raises CeedDimensionError, with the place, for one that leads outside.
+
+        >>> pyceedlike.Ceed().ElemRestriction(2, 2, 1, 1, 3, [[0, 1], [1, 2]]).shape
+        (4, 3)
+        """
+        from .fem import ElemRestriction
+
+        return ElemRestriction._of_offsets(self, nelem, elemsize, ncomp, compstride, lsize, offsets)
+
+    def StridedElemRestriction(  # noqa: N802
+        self, nelem: int, elemsize: int, ncomp: int, lsize: int, strides: Any
+    ) -> ElemRestriction:
+        """Return a restriction by strides of (node, component, element).
+
+        None leaves the layout to the backend, for data that only operators read.
+        """
+        from .fem import ElemRestriction
+
+        return ElemRestriction._of_strides(self, nelem, elemsize, ncomp, lsize, strides)
+
+    def BasisTensorH1Lagrange(  # noqa: N802
+        self,
+        dim: int,
+        ncomp: int,
+        P: int,  # noqa: N803
+        Q: int,  # noqa: N803
+        qmode: int,
+    ) -> Basis:
+        """Return a tensor-product basis of P nodes and Q points a direction.
+
+        qmode is the rule of the points, GAUSS or GAUSS_LOBATTO.
+
+        >>> ceed = pyceedlike.Ceed()
+        >>> ceed.BasisTensorH1Lagrange(1, 1, 2, 2, pyceedlike.GAUSS_LOBATTO).get_interp()
+        array([[1., 0.],
+               [0., 1.]])
+        """
+        from .fem import Basis
+
+        return Basis(self, "CeedBasisCreateTensorH1Lagrange", dim, ncomp, P, Q, qmode)
+
+    def BasisTensorH1(  # noqa: N802
+        self,
+        dim: int,
+        ncomp: int,
+        P1d: int,  # noqa: N803
+        Q1d: int,  # noqa: N803
+        interp1d: Any,
+        grad1d: Any,
+        qref1d: Any,
+        qweight1d: Any,
+    ) -> Basis:
+        """Return a tensor-product basis of the arrays of one direction.
+
+        They are interp1d[Q1d][P1d], grad1d[Q1d][P1d], qref1d[Q1d] and qweight1d[Q1d].
+        Raises CeedDimensionError, with the name, for an array of another size.
+        """
+        from .fem import Basis
+
+        return Basis._of_arrays(
+            self,
+            "CeedBasisCreateTensorH1",
+            (dim, ncomp, P1d, Q1d),
+            interp1d=(interp1d, (Q1d, P1d)),
+            grad1d=(grad1d, (Q1d, P1d)),
+            qref1d=(qref1d, (Q1d,)),
+            qweight1d=(qweight1d, (Q1d,)),
+        )
+
+    def BasisH1(  # noqa: N802
+        self,
+        topo: int,
+        ncomp: int,
+        nnodes: int,
+        nqpts: int,
+        interp: Any,
+        grad: Any,
+        qref: Any,
+        qweights: Any,
+    ) -> Basis:
+        """Return a basis on a topology, as TOPOLOGY_TRIANGLE.
+
+        The arrays are interp[nqpts][nnodes], grad[dim][nqpts][nnodes], qref[dim][nqpts] and
+        qweights[nqpts]. Raises CeedDimensionError, with the name, for an array
+        of another size.
+        """
+        from .fem import Basis
+
+        dim = topo >> 16
+        return Basis._of_arrays(
+            self,
+            "CeedBasisCreateH1",
+            (topo, ncomp, nnodes, nqpts),
+            interp=(interp, (nqpts, nnodes)),
+            grad=(grad, (dim, nqpts, nnodes)),
+            qref=(qref, (dim, nqpts)),
+            qweights=(qweights, (nqpts,)),
+        )
+
+    def QFunction(self, vlength: int, f: Any, source: str) -> QFunction:  # noqa: N802
+        """Return a QFunction of a C function, whose fields are to be added.
+
+        f is its address, a cffi function, a numba cfunc, or C code, which is compiled with the
+        library's header included and kept in the user's cache; source is "file:name". What Python
+        owns of the function is kept alive. Raises CeedIncompatibleError, with the compiler's
+        messages, for code that does not compile.
+
+        >>> ceed = pyceedlike.Ceed()
+        >>> qf = ceed.QFunction(1, '''
+        ... CEED_QFUNCTION(halve)(void *ctx, CeedInt Q, const CeedScalar *const *in,
+        ...                       CeedScalar *const *out) {
+        ...   for (CeedInt i = 0; i < Q; i++) out[0][i] = in[0][i] / 2;
+        ...   return 0;
+        ... }
+        ... ''', "example:halve")
+        >>> qf.add_input("u", 1, pyceedlike.EVAL_NONE)
+        >>> qf.add_output("v", 1, pyceedlike.EVAL_NONE)
+        >>> v = ceed.Vector(2)
+        >>> qf.apply(2, [pyceedlike.from_dlpack(np.array([3.0, 4.0]))], [v])
+        >>> v.to_numpy()
+        array([1.5, 2. ])
+        """
+        from .qfunction import QFunction
+
+        return QFunction._of_pointer(self, vlength, f, source)
+
+    def QFunctionByName(self, name: str) -> QFunction:  # noqa: N802
+        """Return a QFunction of the gallery.
+
+        Raises CeedUnsupportedError, with the list, for another name.
+        """
+        from .qfunction import QFunction
+
+        return QFunction(self, "CeedQFunctionCreateInteriorByName", name.encode())
+
+    def IdentityQFunction(self, size: int, inmode: int, outmode: int) -> QFunction:  # noqa: N802
+        """Return a QFunction that copies `input` to `output`, of `size` components."""
+        from .qfunction import QFunction
+
+        return QFunction(self, "CeedQFunctionCreateIdentity", size, inmode, outmode)
+
+    def qfunction(
+        self, *inputs: QField, **outputs: QField
+    ) -> Callable[[Callable[..., Any]], QFunction]:
+        """Return a decorator that makes a QFunction of a NumPy function, or of jax.jit's.
+
+        The function is called once for all points, with an array for each input that shares the
+        operator's memory, read-only and valid during the call; points are the last axis. It returns
+        an array for each output, a tuple where there are several. Inputs have the names of its
+        parameters, and its keyword-only parameters are context values, which can be set between
+        applies. Results are of the context's precision; an exception reaches the caller of apply.
+
+        >>> ceed = pyceedlike.Ceed()
+        >>> @ceed.qfunction(pyceedlike.Grad(2), pyceedlike.Data(), dv=pyceedlike.Grad(2))
+        ... def diffusion(du, qdata, *, conductivity=1.0):
+        ...     return conductivity * qdata * du
+        >>> diffusion
+        <pyceedlike.QFunction of du, qdata to dv, float64>
+        >>> diffusion.context.set_fields(conductivity=10.0)
+        >>> du, dv = pyceedlike.from_dlpack(np.array([1.0, 2.0])), ceed.Vector(2)
+        >>> diffusion.apply(1, [du, pyceedlike.from_dlpack(np.array([3.0]))], [dv])
+        >>> dv.to_numpy()
+        array([30., 60.])
+        """
+        from .qfunction import QFunction
+
+        return lambda function: QFunction._of_function(self, function, inputs, outputs)
+
+    def QFunctionContext(self, **values: Any) -> QFunctionContext:  # noqa: N802
+        """Return a context of values by name, or without data."""
+        from .qfunction import QFunctionContext
+
+        return QFunctionContext._of_values(self, values)
+
+    def Operator(  # noqa: N802
+        self,
+        qf: QFunction,
+        dqf: QFunction | None = None,
+        qdfT: QFunction | None = None,  # noqa: N803
+    ) -> Operator:
+        """Return an operator of a QFunction; dqf and qdfT are its Jacobian and the transpose."""
+        from .fem import Operator
+
+        return Operator._of_qfunctions(self, qf, dqf, qdfT)
+
+    def CompositeOperator(self) -> CompositeOperator:  # noqa: N802
+        """Return an operator that is the sum of others, which add_sub() adds."""
+        from .fem import CompositeOperator
+
+        return CompositeOperator(self, "CeedOperatorCreateComposite")
 
     def _quadrature(self, rule: Any, q: int) -> tuple[numpy.ndarray, numpy.ndarray]:
         from .interop.numpy import empty

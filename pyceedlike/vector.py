@@ -57,6 +57,7 @@ class Vector(Exporter):
 
     __slots__ = ("__weakref__", "_readers", "_source", "_writer")
 
+    _kind = "Vector"
     _writer: tuple[Any, numpy.ndarray] | None  # what get_array() has given: bracket and array
     _readers: list[tuple[Any, numpy.ndarray]]  # what get_array_read() has given
     _source: tuple[Any, int] | None  # what set_array() has borrowed, and where it lies

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .._lib import CeedAccessError, CeedCopyError, CeedIncompatibleError, at_end
 
 if TYPE_CHECKING:
     import jax
+    import numpy
 
     from .._exchange import Lease
     from ..vector import Vector
@@ -20,7 +21,7 @@ ALIGNMENT = 64  # XLA's, on the host; other memory is copied
 
 def share(vector: Vector) -> jax.Array:
     """Return an array that holds a read lease of the vector for as long as it lives."""
-    _check(vector)
+    check_precision(vector.scalar)
     return _read(vector._lease(), vector)
 
 
@@ -29,7 +30,7 @@ def lend(vector: Vector, timeout: float) -> Iterator[jax.Array]:
     """Give an array until the end of the block, and wait there until JAX has let go of it."""
     if not timeout >= 0:  # a NaN, too; what is no number is a TypeError
         raise ValueError(f"timeout must be a number of seconds from 0 on, not {timeout!r}")
-    _check(vector)
+    check_precision(vector.scalar)
     lease = vector._lease()
     x = _read(lease, vector)
     with at_end(lambda: _end(lease, x, timeout)):
@@ -45,14 +46,27 @@ def _end(lease: Lease, x: jax.Array, timeout: float) -> None:
         )
 
 
-def _check(vector: Vector) -> None:
+def check_precision(scalar: str) -> None:
+    """Raise where JAX would not keep the precision."""
     import jax
 
-    if vector.scalar == "float64" and not jax.config.jax_enable_x64:
+    if scalar == "float64" and not jax.config.jax_enable_x64:
         raise CeedIncompatibleError(
             "JAX would turn this float64 vector into float32: call "
             'jax.config.update("jax_enable_x64", True) first, or make it in float32'
         )
+
+
+def evaluate(function: Any, views: list[numpy.ndarray], values: dict[str, Any]) -> Any:
+    """Return the results of a jitted function of arrays, when they are there.
+
+    Only its tracers see the arrays, so that nobody keeps one over memory that is given back.
+    """
+    import jax.dlpack
+
+    if views:
+        check_precision(views[0].dtype.name)
+    return jax.block_until_ready(function(*map(jax.dlpack.from_dlpack, views), **values))
 
 
 def _read(lease: Lease, vector: Vector) -> jax.Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._lib import CeedIncompatibleError
+from .._lib import CeedDimensionError, CeedIncompatibleError
 
 if TYPE_CHECKING:
     import numpy
@@ -58,3 +58,78 @@ def _check_integers(x: Any, numbers: numpy.ndarray) -> None:
     for value, number in zip(given, numbers.ravel().tolist(), strict=True):
         if isinstance(value, (int, numpy.integer)) and int(value) != number:
             raise CeedIncompatibleError(f"{value} would be rounded: {numbers.dtype} can't hold it")
+
+
+def offsets(x: Any, num_elem: int, elem_size: int) -> numpy.ndarray:
+    """Return the integers of x as a compact array of int32; raise where one does not fit."""
+    import numpy
+
+    array = numpy.asarray(x)
+    if array.size and array.dtype.kind not in "iu":
+        raise TypeError(f"offsets are integers of at most 64 bits; these are {array.dtype}")
+    if array.size != num_elem * elem_size:
+        raise CeedDimensionError(
+            f"{num_elem} elements of {elem_size} nodes have {num_elem * elem_size} offsets, these "
+            f"are {array.size}"
+        )
+    limits = numpy.iinfo(numpy.int32)
+    wrong = numpy.flatnonzero((array < limits.min) | (array > limits.max))
+    if wrong.size:
+        place = numpy.unravel_index(wrong[0], (num_elem, elem_size))
+        raise CeedDimensionError(
+            f"offset {array.ravel()[wrong[0]]} of element {place[0]}, node {place[1]} does not fit "
+            "in an int32"
+        )
+    return numpy.ascontiguousarray(array, numpy.int32)
+
+
+def matrix(x: Any, shape: tuple[int, ...], scalar: str, name: str) -> numpy.ndarray:
+    """Return the numbers of x as a compact array of as many entries as the shape has."""
+    import math
+
+    import numpy
+
+    array = numpy.ascontiguousarray(from_numbers(x, scalar))
+    if array.size != math.prod(shape):
+        raise CeedDimensionError(f"{name} has {array.size} entries, not those of {shape}")
+    return array
+
+
+def copy_of(buffer: Any, dtype: str, shape: tuple[int, ...]) -> numpy.ndarray:
+    """Return a copy of memory as an array."""
+    import numpy
+
+    return numpy.frombuffer(buffer, dtype).reshape(shape).copy()
+
+
+def compact(x: Any, scalar: str) -> numpy.ndarray:
+    """Return the entries of x in one axis, in a precision."""
+    import numpy
+
+    return numpy.ascontiguousarray(x, scalar).ravel()
+
+
+def over(buffer: Any, scalar: str, shape: tuple[int, ...]) -> numpy.ndarray:
+    """Return an array over memory that lives while the caller uses it."""
+    import numpy
+
+    return numpy.frombuffer(buffer, scalar).reshape(shape)
+
+
+def write(view: numpy.ndarray, result: Any, what: str) -> None:
+    """Copy a result into its memory, when it has the shape and the type for it."""
+    import numpy
+
+    array = numpy.asarray(result)
+    if array.shape != view.shape:
+        raise CeedDimensionError(f"{what} has shape {array.shape}, {view.shape} is wanted")
+    if array.dtype != view.dtype:
+        raise CeedIncompatibleError(f"{what} is {array.dtype}, {view.dtype} is wanted")
+    view[...] = array
+
+
+def evaluate(function: Any, views: list[numpy.ndarray], values: dict[str, Any]) -> Any:
+    """Return the results of a function of arrays, which it may only read."""
+    for view in views:
+        view.flags.writeable = False
+    return function(*views, **values)

@@ -22,6 +22,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import traceback
 from typing import NamedTuple
 
@@ -138,9 +139,12 @@ pyceedlike = pytest.importorskip("pyceedlike")
 
 @functools.cache
 def in_fresh_process(what):
-    run = subprocess.run(
-        [sys.executable, __file__, str(what)], capture_output=True, text=True, timeout=300
-    )
+    with tempfile.TemporaryDirectory() as cache:
+        run = subprocess.run(
+            [sys.executable, __file__, str(what)],
+            env={**os.environ, "XDG_CACHE_HOME": cache},
+            capture_output=True, text=True, timeout=300,
+        )  # fmt: skip
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout.splitlines()[-1])
 

@@ -18,7 +18,19 @@ from pyceedlike import _lib
 LIBRARIES = {"float64": ("libceedlike.so.0", "_f64"), "float32": ("libceedlike_f32.so.0", "_f32")}
 LAYERS = [
     *("_exchange", "_ceedlike_f64", "_ceedlike_f32"),
-    *("_lib", "ceed", "sources", "vector", "fab", "qfunction", "dlpack", "fem", "native"),
+    *(
+        "_lib",
+        "ceed",
+        "_object",
+        "sources",
+        "vector",
+        "compiled",
+        "fab",
+        "qfunction",
+        "dlpack",
+        "fem",
+    ),
+    "native",
     *("partners", "explain", "doctor", "buildflags"),
 ]
 PARTNERS = {"numpy", "jax", "jaxlib", "torch", "tvm_ffi", "cupy", "numba", "scipy", "ml_dtypes"}
@@ -274,9 +286,15 @@ def test_the_version_is_that_of_the_header():
     assert pyceedlike.__version__.startswith(".".join(numbers))
 
 
+CLASSES = [
+    thing for thing in map(vars(pyceedlike).get, pyceedlike.__all__)
+    if inspect.isclass(thing) and not issubclass(thing, Exception)
+]  # fmt: skip
+
+
 def public_names():
     """Return (owner, name) of everything public that can be called or read."""
-    for owner in (pyceedlike.Ceed, pyceedlike.Vector, pyceedlike.Exchange):
+    for owner in CLASSES:
         builtin = set(dir(tuple)) if issubclass(owner, tuple) else set()
         for name in dir(owner):
             if not name.startswith("_") and name not in builtin:
@@ -303,18 +321,16 @@ def test_every_public_name_is_used_by_a_test():
     assert [f"{owner}.{name}" for owner, name in public_names() if name not in used] == []
 
 
-@pytest.mark.parametrize(
-    "owner", [pyceedlike.Ceed, pyceedlike.Vector, pyceedlike], ids=["Ceed", "Vector", "pyceedlike"]
-)
+@pytest.mark.parametrize("owner", [*CLASSES, pyceedlike], ids=lambda owner: owner.__name__)
 def test_everything_public_has_a_docstring(owner):
     names = owner.__all__ if inspect.ismodule(owner) else dir(owner)
     for name in names:
         thing = getattr(owner, name)
-        if not name.startswith("_") and not isinstance(thing, (int, str)):
+        if not name.startswith("_") and not isinstance(thing, (int, str, tuple)):
             assert inspect.getdoc(thing), name
 
 
-@pytest.mark.parametrize("owner", [pyceedlike.Ceed, pyceedlike.Vector], ids=["Ceed", "Vector"])
+@pytest.mark.parametrize("owner", CLASSES, ids=lambda owner: owner.__name__)
 def test_public_methods_have_type_hints(owner):
     for name, function in inspect.getmembers(owner, inspect.isfunction):
         if name.startswith("_"):

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the objects made in a context have in common, and what may stand in their place."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ._lib import CeedIncompatibleError, Library
+from .ceed import Ceed
+
+
+class StandIn(NamedTuple):
+    """What is given in the place of an object: VECTOR_ACTIVE, BASIS_NONE, ..."""
+
+    kind: str
+    name: str
+
+    def __repr__(self) -> str:
+        return f"<pyceedlike.{self.name}>"
+
+
+VECTOR_ACTIVE = StandIn("Vector", "VECTOR_ACTIVE")
+VECTOR_NONE = StandIn("Vector", "VECTOR_NONE")
+BASIS_NONE = StandIn("Basis", "BASIS_NONE")
+ELEMRESTRICTION_NONE = StandIn("ElemRestriction", "ELEMRESTRICTION_NONE")
+REQUEST_IMMEDIATE = StandIn("Request", "REQUEST_IMMEDIATE")
+REQUEST_ORDERED = StandIn("Request", "REQUEST_ORDERED")
+
+
+class Object:
+    """An object of the C library, of which it owns one reference."""
+
+    __slots__ = ("__weakref__", "_box", "_ceed")
+
+    _kind: str  # the type in C, without "Ceed"
+
+    def __init__(self, ceed: Ceed, create: str, *arguments: Any) -> None:
+        self._ceed = ceed
+        library = self._library
+        function = getattr(library.lib, create)
+        self._box = library.new(f"Ceed{self._kind}", function, ceed._box[0], *arguments)
+
+    @property
+    def ceed(self) -> Ceed:
+        """The context that the object was made in."""
+        return self._ceed
+
+    @property
+    def _library(self) -> Library:
+        return self._ceed._library
+
+    @property
+    def scalar(self) -> str:
+        """The precision: "float64" or "float32"."""
+        return self.ceed.scalar
+
+    @property
+    def handle(self) -> int:
+        """The address of the object, for C code of this process."""
+        return int(self._library.ffi.cast("uintptr_t", self._box[0]))
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        library = self._library
+        library.check(getattr(library.lib, f"Ceed{self._kind}{name}")(self._box[0], *arguments))
+
+    def _get(self, kind: str, name: str, *arguments: Any) -> Any:
+        library = self._library
+        function = getattr(library.lib, f"Ceed{self._kind}{name}")
+        return library.get(kind, function, self._box[0], *arguments)
+
+
+def handle_of(library: Library, kind: str, thing: Any) -> Any:
+    """Return the handle of an object or a stand-in; C says what is wrong with the object."""
+    if getattr(thing, "_kind", getattr(thing, "kind", None)) != kind:
+        raise TypeError(f"a {kind} is wanted here, not {type(thing).__name__} {thing!r}")
+    if isinstance(thing, StandIn):
+        return getattr(library.lib, f"CEED_{thing.name}")
+    return library.ffi.cast(f"Ceed{kind}", thing.handle)
+
+
+def request_of(library: Library, request: StandIn) -> Any:
+    """Return the request for C: work on host memory is done when its call returns."""
+    if request not in (REQUEST_IMMEDIATE, REQUEST_ORDERED):
+        raise CeedIncompatibleError("request must be REQUEST_IMMEDIATE or REQUEST_ORDERED")
+    return library.ffi.NULL
