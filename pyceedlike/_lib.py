@@ -98,7 +98,10 @@ del error
 TYPES = (
     *("Ceed *", "CeedVector", "CeedVector *", "CeedScalar *", "CeedScalar[]", "CeedSize *"),
     *("CeedMemType *", "bool *", "bool[2]", "int32_t[2]", "uint64_t *", "uintptr_t"),
-    *("char[]", "const char **", "const char * *"),
+    *("char[]", "char *", "const char **", "const char * *", "uintptr_t *", "size_t *", "void **"),
+    *("CeedInt *", "CeedInt[]", "CeedInt[2]", "CeedInt[3]", "CeedInt *[2]", "CeedSize[2]"),
+    *("CeedVector[]", "CeedQFunctionUser", "CeedQFunctionField *[2]", "const CeedScalar * *"),
+    *("CeedContextFieldType *", "const CeedContextFieldLabel **"),
 )
 
 

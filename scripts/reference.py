@@ -117,7 +117,9 @@ def python_pieces(package: Any) -> Iterator[str]:
         bases = ", ".join(f"`{base.__name__}`" for base in thing.__bases__)
         yield f"- `{name}` ({bases}): {' '.join((inspect.getdoc(thing) or '').split())}"
     yield "## Constants"
-    yield "\n".join(f"- `{n}` = {value!r}" for n, value in public.items() if isinstance(value, int))
+    constants = {n: thing for n, thing in public.items() if not callable(thing) and n[0] != "_"}
+    numbers = {n: f" = {thing!r}" for n, thing in constants.items() if isinstance(thing, int)}
+    yield "\n".join(f"- `{name}`{numbers.get(name, '')}" for name in constants)
 
 
 def main() -> None:
