@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "contract.h"
 
-/* The numbers of one node or point in all elements of a group. */
-typedef CeedScalar Lanes __attribute__((vector_size(CEED_LANES * sizeof(CeedScalar)), may_alias));
+/* The numbers of one node or point in all elements of a group; borrowed memory is aligned for
+   numbers only. */
+typedef CeedScalar Lanes __attribute__((vector_size(CEED_LANES * sizeof(CeedScalar)),
+                                        aligned(sizeof(CeedScalar)), may_alias));
 
 /* P nodes to P, P+1 and P+2 points, and back. */
 // clang-format off

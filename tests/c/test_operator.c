@@ -127,6 +127,38 @@ TEST(apply_is_the_product_with_the_dense_matrix) {
   return TEST_PASSED;
 }
 
+// One element a group of lanes reads where it is, from memory that is aligned for numbers only.
+TEST(borrowed_memory_need_not_be_aligned_for_more_than_a_number) {
+  enum { ELEMENTS = 16 };
+  CeedScalar *memory = calloc(2 * ELEMENTS + 1, sizeof *memory);
+  CeedElemRestriction rstr = NULL;
+  CeedBasis basis = NULL;
+  CeedQFunction qf = NULL;
+  CeedOperator op = NULL;
+  CeedVector u = NULL, v = NULL;
+
+  for (int i = 0; i < 2 * ELEMENTS; i++) memory[i + 1] = 3;
+  ASSERT_OK(CeedElemRestrictionCreateStrided(ceed, ELEMENTS, 2, 1, 2 * ELEMENTS,
+                                             CEED_STRIDES_BACKEND, &rstr));
+  ASSERT_OK(CeedBasisCreateTensorH1Lagrange(ceed, 1, 1, 2, 2, CEED_GAUSS, &basis));
+  ASSERT_OK(CeedElemRestrictionCreateVector(rstr, &u, &v));
+  ASSERT_OK(CeedVectorSetArray(u, CEED_MEM_HOST, CEED_USE_POINTER, memory + 1));
+  ASSERT_OK(CeedQFunctionCreateIdentity(ceed, 1, CEED_EVAL_INTERP, CEED_EVAL_INTERP, &qf));
+  ASSERT_OK(CeedOperatorCreate(ceed, qf, NULL, NULL, &op));
+  ASSERT_OK(CeedOperatorSetField(op, "input", rstr, basis, CEED_VECTOR_ACTIVE));
+  ASSERT_OK(CeedOperatorSetField(op, "output", rstr, basis, CEED_VECTOR_ACTIVE));
+  ASSERT_OK(CeedOperatorApply(op, u, v, CEED_REQUEST_IMMEDIATE));
+  ASSERT_CLOSE(Sum(v), 3 * 2 * ELEMENTS, 10 * ELEMENTS * TOLERANCE);
+  CeedVectorDestroy(&u);
+  CeedVectorDestroy(&v);
+  CeedElemRestrictionDestroy(&rstr);
+  CeedBasisDestroy(&basis);
+  CeedQFunctionDestroy(&qf);
+  CeedOperatorDestroy(&op);
+  free(memory);
+  return TEST_PASSED;
+}
+
 // ------------------------------------------------------------------------------------------------
 // Small operators on a line, of functions written here
 // ------------------------------------------------------------------------------------------------
@@ -958,6 +990,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(mass_of_ones_is_the_volume),
     BEHAVIOUR(poisson_of_a_coordinate_has_the_volume_as_energy),
     BEHAVIOUR(apply_is_the_product_with_the_dense_matrix),
+    BEHAVIOUR(borrowed_memory_need_not_be_aligned_for_more_than_a_number),
     BEHAVIOUR(apply_sets_and_apply_add_adds),
     BEHAVIOUR(a_nan_in_makes_what_depends_on_it_nan),
     BEHAVIOUR(all_points_a_call_are_one_call),
