@@ -321,6 +321,29 @@ static int a_copy_is_compact_in_the_order_asked_for(void) {
   return TEST_PASSED;
 }
 
+// A copy that was a temporary of the exporter's has shown garbage elsewhere.
+static int a_copy_outlives_everything_and_changes_with_nothing(void) {
+  enum { CELLS = 1000000 };
+  CeedFab fab = NULL;
+  CeedScalar *array, *noise, *copied;
+  DLManagedTensorVersioned *copy;
+
+  ASSERT_OK(CeedFabCreate(ceed, BoxOf(1, -5, 0, 0, CELLS - 6, 0, 0), no_ghost, 1, &fab));
+  ASSERT_OK(CeedFabGetArrayWrite(fab, CEED_MEM_HOST, &array));
+  for (int i = 0; i < CELLS; i++) array[i] = (CeedScalar)(i % 4096);
+  ASSERT_OK(CeedFabRestoreArray(fab, &array));
+  copy = ViewOf(fab, CEED_EXPORT_COPY, NULL, 0, 1, CEED_ORDER_XYZN);
+  ASSERT_OK(CeedFabSetValue(fab, NULL, 0, 1, -1));
+  ASSERT_OK(CeedFabDestroy(&fab));
+  noise = malloc(CELLS * sizeof *noise);
+  for (int i = 0; i < CELLS; i++) noise[i] = -2;
+  copied = copy->dl_tensor.data;
+  for (int i = 0; i < CELLS; i++) ASSERT_NUMBER(copied[i], i % 4096);
+  Release(copy);
+  free(noise);
+  return TEST_PASSED;
+}
+
 static int views_are_read_only_where_asked(void) {
   CeedFab fab = FabOf(ValidBox(3), ghosts, 3);
   CeedBox valid = ValidOf(fab);
@@ -1244,6 +1267,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(what_is_written_through_a_view_is_seen_by_all),
     BEHAVIOUR(a_view_keeps_the_memory_when_the_fab_goes),
     BEHAVIOUR(a_copy_is_compact_in_the_order_asked_for),
+    BEHAVIOUR(a_copy_outlives_everything_and_changes_with_nothing),
     BEHAVIOUR(views_are_read_only_where_asked),
     BEHAVIOUR(views_of_what_is_not_there_are_errors),
     BEHAVIOUR(components_count_from_the_base),

@@ -722,6 +722,36 @@ static int memory_of_the_code_takes_the_place_of_a_fab(void) {
   return TEST_PASSED;
 }
 
+// In each of the 6 orders in which view, fab and MultiFab can go.
+static int whoever_goes_last_keeps_the_memory(void) {
+  static const int ways[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+
+  for (int way = 0; way < 6; way++) {
+    CeedBox boxes[3], whole;
+    CeedMultiFab mf;
+    CeedFab fab;
+    DLManagedTensorVersioned *view;
+    LShape(2, boxes);
+    mf = MultiFabOf(3, boxes, ghosts, 1);
+    fab = FabAt(mf, 1);
+    PASSES(FillFab(fab));
+    whole = WholeOf(fab);
+    view = WholeView(fab);
+    for (int i = 0; i < 3; i++) {
+      if (ways[way][i] == 0) {
+        ASSERT_VIEW(&view->dl_tensor, CEED_ORDER_XYZN, whole, 0, 1);
+        Release(view);
+      } else if (ways[way][i] == 1) {
+        ASSERT_NUMBER(EntryOf(fab, boxes[1].lo, 0), ValueAt(boxes[1].lo, 0));
+        ASSERT_OK(CeedFabDestroy(&fab));
+      } else {
+        ASSERT_OK(CeedMultiFabDestroy(&mf));
+      }
+    }
+  }
+  return TEST_PASSED;
+}
+
 // ------------------------------------------------------------------------------------------------
 // Loops
 // ------------------------------------------------------------------------------------------------
@@ -778,6 +808,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(redefining_under_an_array_is_an_error_even_so),
     BEHAVIOUR(a_multifab_whose_array_is_out_stays),
     BEHAVIOUR(memory_of_the_code_takes_the_place_of_a_fab),
+    BEHAVIOUR(whoever_goes_last_keeps_the_memory),
     BEHAVIOUR(loops_over_fabs_are_nested_and_left_early),
 };
 
