@@ -923,6 +923,20 @@ static int resizing_under_views_is_an_error_that_counts_them(void) {
   return TEST_PASSED;
 }
 
+static int a_view_of_any_mode_is_in_the_way_and_a_copy_is_not(void) {
+  for (CeedExportMode mode = 0; mode <= CEED_EXPORT_COPY; mode++) {
+    CeedFab fab = FabOf(ValidBox(1), ghosts, 1);
+    DLManagedTensorVersioned *view = ViewOf(fab, mode, NULL, 0, 1, CEED_ORDER_XYZN);
+    int code = CeedFabResize(fab, ValidBox(1), ghosts, 1, false);
+    ASSERT_EQ(code, mode == CEED_EXPORT_COPY ? 0 : CEED_ERROR_ACCESS);
+    ASSERT_OK(CeedFabResize(fab, ValidBox(1), ghosts, 1, true));
+    ASSERT_VIEW(&view->dl_tensor, CEED_ORDER_XYZN, WholeOf(fab), 0, 1);
+    Release(view);
+    ASSERT_OK(CeedFabDestroy(&fab));
+  }
+  return TEST_PASSED;
+}
+
 static int views_keep_the_old_memory_on_request(void) {
   CeedFab fab = FabOf(ValidBox(2), ghosts, 3);
   CeedBox whole = WholeOf(fab);
@@ -1292,6 +1306,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(tensors_that_are_no_fab_are_refused_and_left_alone),
     BEHAVIOUR(a_tensor_without_cells_is_a_fab_without_cells),
     BEHAVIOUR(resizing_under_views_is_an_error_that_counts_them),
+    BEHAVIOUR(a_view_of_any_mode_is_in_the_way_and_a_copy_is_not),
     BEHAVIOUR(views_keep_the_old_memory_on_request),
     BEHAVIOUR(resizing_under_an_array_is_an_error_even_so),
     BEHAVIOUR(a_failed_resize_changes_nothing),

@@ -394,6 +394,27 @@ static int valid_nodes_are_left_and_the_first_box_counts(void) {
   return TEST_PASSED;
 }
 
+static int the_first_box_of_the_list_counts_wherever_it_lies(void) {
+  CeedBox boxes[3] = {BoxOf(1, 5, 0, 0, 9, 0, 0), BoxOf(1, 4, 0, 0, 8, 0, 0),
+                      BoxOf(1, 0, 0, 0, 4, 0, 0)};
+  CeedMultiFab mf;
+  CeedFab fab;
+
+  for (int i = 0; i < 3; i++) boxes[i].centring = 1;
+  mf = MultiFabOf(3, boxes, (CeedGhost){{1}, {1}}, 1);
+  for (CeedInt i = 0; i < 3; i++) {
+    fab = FabAt(mf, i);
+    ASSERT_OK(CeedFabSetValue(fab, NULL, 0, 1, (CeedScalar)(10 + i)));
+    ASSERT_OK(CeedFabDestroy(&fab));
+  }
+  ASSERT_OK(CeedMultiFabFillGhosts(mf, NULL));
+  fab = FabAt(mf, 2);
+  ASSERT_NUMBER(EntryOf(fab, (const CeedInt[]){5}, 0), 10);  // the first and the second have it
+  ASSERT_OK(CeedFabDestroy(&fab));
+  ASSERT_OK(CeedMultiFabDestroy(&mf));
+  return TEST_PASSED;
+}
+
 static int periods_that_boxes_do_not_fit_in_are_errors(void) {
   CeedBox boxes[3];
   CeedMultiFab mf;
@@ -795,6 +816,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(ghosts_of_many_boxes_are_what_brute_force_finds),
     BEHAVIOUR(boxes_at_the_ends_of_the_integers_are_neighbours),
     BEHAVIOUR(valid_nodes_are_left_and_the_first_box_counts),
+    BEHAVIOUR(the_first_box_of_the_list_counts_wherever_it_lies),
     BEHAVIOUR(periods_that_boxes_do_not_fit_in_are_errors),
     BEHAVIOUR(a_refused_filling_writes_no_cell),
     BEHAVIOUR(fabs_that_share_a_vector_are_filled),
