@@ -410,6 +410,10 @@ static int components_count_from_the_base(void) {
   tensor = ViewOf(fab, CEED_EXPORT_SHARED, NULL, 3, 1, CEED_ORDER_XYZN);
   ASSERT_VIEW(&tensor->dl_tensor, CEED_ORDER_XYZN, WholeOf(fab), 2, 1);
   Release(tensor);
+  ASSERT_OK(CeedFabResize(fab, ValidBox(1), ghosts, 3, false));
+  PASSES(FillFab(fab));
+  ASSERT_OK(CeedFabGetComponentBase(fab, &base));
+  ASSERT_EQ(base, 1);
   ASSERT_CODE(CEED_ERROR_DIMENSION, CeedFabSetComponentBase(fab, INT32_MAX - 1));
   ASSERT_OK(CeedFabSetComponentBase(fab, INT32_MIN));
   tensor = ViewOf(fab, CEED_EXPORT_SHARED, NULL, INT32_MIN + 1, 2, CEED_ORDER_XYZN);
