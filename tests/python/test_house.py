@@ -31,7 +31,7 @@ LAYERS = [
         "fem",
     ),
     "native",
-    *("partners", "explain", "doctor", "buildflags"),
+    *("embedding", "partners", "explain", "doctor", "buildflags"),
 ]
 PARTNERS = {"numpy", "jax", "jaxlib", "torch", "tvm_ffi", "cupy", "numba", "scipy", "ml_dtypes"}
 PARTNERS |= {"tensorflow", "pyarrow", "mpi4py", "dpnp"}
@@ -158,7 +158,7 @@ def test_python_h_is_included_by_the_extension_alone():
 def test_the_c_library_includes_only_its_own_headers_and_the_systems():
     system = {"assert", "dlfcn", "errno", "sched", "float", "inttypes", "limits", "math", "pthread"}
     system |= {"stdarg", "stdbool", "stddef", "stdint", "stdio", "stdlib", "string", "immintrin"}
-    system |= {"sys/mman"}
+    system |= {"sys/mman", "unistd"}
     for path, text in texts():
         if path.parts[0] in {"csrc", "include"}:
             found = set(re.findall(r"#\s*include\s*<([\w/]+)\.h>", text))
