@@ -29,12 +29,14 @@ LAYERS = [
         "qfunction",
         "dlpack",
         "fem",
+        "lagrange",
+        "mesh",
     ),
     "native",
     *("embedding", "partners", "explain", "doctor", "buildflags"),
 ]
 PARTNERS = {"numpy", "jax", "jaxlib", "torch", "tvm_ffi", "cupy", "numba", "scipy", "ml_dtypes"}
-PARTNERS |= {"tensorflow", "pyarrow", "mpi4py", "dpnp"}
+PARTNERS |= {"tensorflow", "pyarrow", "mpi4py", "dpnp", "meshio"}
 
 
 def package_modules():
