@@ -1240,6 +1240,23 @@ static int fabs_that_share_memory_are_copied(void) {
   return TEST_PASSED;
 }
 
+// Entry by entry, every one would be the first.
+static int fabs_that_lie_inside_each_other_are_copied(void) {
+  const CeedSize strides[4] = {2, 1, 1, 1};
+  CeedVector vec = Iota(9);
+  CeedBox box = BoxOf(1, 0, 0, 0, 2, 0, 0);
+  CeedFab low = NULL, high = NULL;
+
+  ASSERT_OK(CeedFabCreateFromVector(vec, 0, strides, box, no_ghost, 1, &low));
+  ASSERT_OK(CeedFabCreateFromVector(vec, 2, strides, box, no_ghost, 1, &high));
+  ASSERT_OK(CeedFabCopy(low, NULL, 0, 1, high, 0));
+  ASSERT_VALUES(vec, 0, 1, 0, 3, 2, 5, 4, 7, 8);
+  ASSERT_OK(CeedFabDestroy(&low));
+  ASSERT_OK(CeedFabDestroy(&high));
+  ASSERT_OK(CeedVectorDestroy(&vec));
+  return TEST_PASSED;
+}
+
 static int components_of_one_fab_are_copied_to_each_other(void) {
   CeedFab fab = FabOf(ValidBox(2), ghosts, 3);
 
@@ -1328,6 +1345,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(a_whole_copy_is_a_first_value),
     BEHAVIOUR(fabs_that_do_not_meet_are_not_changed),
     BEHAVIOUR(fabs_that_share_memory_are_copied),
+    BEHAVIOUR(fabs_that_lie_inside_each_other_are_copied),
     BEHAVIOUR(components_of_one_fab_are_copied_to_each_other),
     BEHAVIOUR(a_refused_copy_changes_nothing),
 };

@@ -736,7 +736,10 @@ static int memory_of_the_code_takes_the_place_of_a_fab(void) {
   Release(view);
   ASSERT_OK(CeedMultiFabFillGhosts(mf, NULL));
   ASSERT_NUMBER(array[7], ValueAt((const CeedInt[]){4, 0, 0}, 0));
+  view = WholeView(fab);
   ASSERT_OK(CeedMultiFabSetFab(mf, 0, fab, false));
+  ASSERT_EQ(Generation(fab), 0);
+  Release(view);
   ASSERT_OK(CeedFabDestroy(&fab));
   ASSERT_OK(CeedFabDestroy(&old));
   ASSERT_OK(CeedMultiFabDestroy(&mf));
