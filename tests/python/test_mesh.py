@@ -71,7 +71,7 @@ def sample(cell, order=1, random=None):
 def integral(space, f):
     """Return the integral of a function of the coordinates."""
     qf = space.ceed.qfunction(Interp(space.mesh.dim), Data(), integrand=Data())(
-        lambda x, dV: f(*x) * dV  # noqa: N803
+        lambda x, dV: f(*x) * dV
     )
     found = space.evaluate(qf, x=space.coordinates, dV=space.geometry.dV)
     return values_of(found.vector).sum()
@@ -210,7 +210,7 @@ def test_gradients_are_those_in_space(ceed, scalar, cell, random):
     slope = random.standard_normal(cell.dim)
 
     @ceed.qfunction(Grad(cell.dim), Data(cell.dim, cell.dim), grad=Data(cell.dim))
-    def gradient(du, dXdx):  # noqa: N803
+    def gradient(du, dXdx):
         return np.einsum("ijq,iq->jq", dXdx, du)
 
     u = vector_of(ceed, space.nodes @ slope)
@@ -245,7 +245,7 @@ def test_components_lie_one_behind_the_other(ceed, scalar):
     n = len(space.nodes)
 
     @ceed.qfunction(Interp(2), Data(), v=Interp(2))
-    def second(u, dV):  # noqa: N803
+    def second(u, dV):
         return np.stack([0 * u[0], u[1] * dV])
 
     u = np.concatenate([np.zeros(n), np.ones(n)])
@@ -258,7 +258,7 @@ def test_components_lie_one_behind_the_other(ceed, scalar):
 def test_an_operator_takes_the_qfunctions_of_its_jacobian(ceed, scalar):
     space = Mesh.box(3).space(ceed, 1)
     make = ceed.qfunction(Interp(), Data(), v=Interp())
-    square, twice = make(lambda u, dV: u * u * dV), make(lambda u, dV: 2 * u * dV)  # noqa: N803
+    square, twice = make(lambda u, dV: u * u * dV), make(lambda u, dV: 2 * u * dV)
     op, v = space.operator(square, twice, dV=space.geometry.dV), ceed.Vector(space.size)
     u = vector_of(ceed, np.ones(space.size))
     for apply, total in ((op.apply, 1), (op.apply_jacobian, 2)):
