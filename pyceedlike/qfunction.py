@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._lib import (
@@ -375,7 +375,7 @@ def _parameters(function: Callable, count: int) -> tuple[list[str], dict[str, An
     return names, values
 
 
-def _evaluator(function: Callable, scalar: str) -> Callable[[Callable, list[Any], dict], Any]:
+def evaluator(function: Callable, scalar: str) -> Callable[[Callable, list[Any], dict], Any]:
     """Return what calls a function with arrays of its library: JAX's for jax.jit's, or NumPy's."""
     if type(function).__module__.partition(".")[0] in ("jax", "jaxlib"):
         from .interop.jax import check_precision, evaluate
@@ -384,6 +384,17 @@ def _evaluator(function: Callable, scalar: str) -> Callable[[Callable, list[Any]
     else:
         from .interop.numpy import evaluate
     return evaluate
+
+
+def sequence_of(results: Any, outputs: Collection[str], name: str) -> Sequence[Any]:
+    """Return what a function of this name returned as one result for each output."""
+    if len(outputs) <= 1:
+        return (results,)[: len(outputs)]
+    if not isinstance(results, (tuple, list)) or len(results) != len(outputs):
+        raise CeedDimensionError(
+            f"{name} must return a tuple of {len(outputs)} arrays: {', '.join(outputs)}"
+        )
+    return results
 
 
 class _Call:
@@ -402,23 +413,18 @@ class _Call:
         self.inputs = inputs
         self.outputs = outputs
         self.context: list[ContextField] = []
-        self._evaluate = _evaluator(function, library.scalar)
+        self._evaluate = evaluator(function, library.scalar)
 
     def __call__(self, context: Any, q: int, inputs: Any, outputs: Any) -> None:
-        from .interop.numpy import write
+        from .interop.numpy import result
 
         ins = self._views(self.inputs, q, inputs)
         results = self._evaluate(self.function, ins, self._values(context))
-        if len(self.outputs) == 1:
-            results = (results,)
-        if not isinstance(results, (tuple, list)) or len(results) != len(self.outputs):
-            raise CeedDimensionError(
-                f"{self.name} must return a tuple of {len(self.outputs)} arrays: "
-                f"{', '.join(self.outputs)}"
-            )
+        results = sequence_of(results, self.outputs, self.name)
         views = self._views(self.outputs, q, outputs)
-        for name, view, result in zip(self.outputs, views, results, strict=True):
-            write(view, result, f"the output {name!r} of {self.name}")
+        for name, view, x in zip(self.outputs, views, results, strict=True):
+            what = f"the output {name!r} of {self.name}"
+            view[...] = result(x, view.shape, self.library.scalar, what)
 
     def _views(self, fields: dict[str, QField], q: int, pointers: Any) -> list[Any]:
         from .interop.numpy import over
