@@ -8,11 +8,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._lib import (
+    EVAL_NONE,
+    EVAL_WEIGHT,
     TOPOLOGY_HEX,
     TOPOLOGY_LINE,
     TOPOLOGY_QUAD,
     CeedDimensionError,
     CeedIncompatibleError,
+    CeedIncompleteError,
 )
 from ._object import BASIS_NONE, ELEMRESTRICTION_NONE, VECTOR_ACTIVE, VECTOR_NONE, StandIn
 from .ceed import Ceed
@@ -389,14 +392,13 @@ class Space:
         dim, ceed, dx = self.mesh.dim, self.ceed, self.coordinates
         measure = ceed.QFunctionByName(f"Mass{dim}DBuild")
         invert = ceed.qfunction(Grad(dim, dim), dXdx=Data(dim, dim))(_inverse)
-        return Geometry(
-            self.evaluate(measure, dx=dx, weights=self.weights), self.evaluate(invert, dx=dx)
-        )
+        return Geometry(self.evaluate(measure, dx=dx), self.evaluate(invert, dx=dx))
 
     def operator(self, qf: QFunction, *derivatives: QFunction, **fields: OperatorField) -> Operator:
         """Return the operator of a QFunction, and of those of its Jacobian and transpose.
 
-        Fields that are not given are functions of this space, and active.
+        Fields that are not given are functions of this space and active, or are the weights. Raises
+        CeedIncompleteError for one of values at the points, which has to be given.
 
         >>> ceed = pyceedlike.Ceed()
         >>> space = pyceedlike.Mesh.box(4).space(ceed, 1)
@@ -405,9 +407,17 @@ class Space:
         array([0.125, 0.25 , 0.25 , 0.25 , 0.125])
         """
         op = self.ceed.Operator(qf, *derivatives)
-        for name in dict.fromkeys([*qf.inputs, *qf.outputs, *fields]):
-            op.set_field(name, *fields.get(name, self.field()))
+        for name, (_, mode) in (qf.inputs | qf.outputs).items():
+            if name not in fields:
+                op.set_field(name, *self._own_field(name, mode))
+        for name, field in fields.items():
+            op.set_field(name, *field)
         return op
+
+    def _own_field(self, name: str, mode: int) -> OperatorField:
+        if mode == EVAL_NONE:
+            raise CeedIncompleteError(f"the field {name!r} has values at the points: give it")
+        return self.weights if mode == EVAL_WEIGHT else self.field()
 
     def evaluate(self, qf: QFunction, **fields: OperatorField) -> OperatorField:
         """Return what a QFunction makes of fields at the quadrature points, as another field.
@@ -427,7 +437,7 @@ class Space:
         """
         if len(qf.outputs) != 1:
             raise CeedIncompatibleError(f"a QFunction of one output is wanted, not of {qf!r}")
-        ((output, size),) = qf.outputs.items()
+        ((output, (size, _)),) = qf.outputs.items()
         nelem, points = len(self.mesh.elements), self.basis.get_num_quadrature_points()
         r = self.ceed.StridedElemRestriction(nelem, points, size, nelem * points * size, None)
         data = OperatorField(r, BASIS_NONE, VECTOR_ACTIVE)

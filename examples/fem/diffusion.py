@@ -182,7 +182,7 @@ def newton(space: Space, make: Callable) -> tuple[np.ndarray, list[float]]:
     """Return the solution, and the norms of the residuals on the way."""
     ceed, n = space.ceed, space.size
     build = ceed.QFunctionByName("Poisson2DBuild")
-    qdata = space.evaluate(build, dx=space.coordinates, weights=space.weights)
+    qdata = space.evaluate(build, dx=space.coordinates)
     free = np.setdiff1d(np.arange(n), space.boundary())
 
     u = exact(*space.nodes.T)

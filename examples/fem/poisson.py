@@ -26,7 +26,7 @@ def poisson(mesh: Mesh, order: int) -> tuple[Space, np.ndarray]:
     space = mesh.space(ceed, order)
 
     build = ceed.QFunctionByName("Poisson2DBuild")
-    qdata = space.evaluate(build, dx=space.coordinates, weights=space.weights)
+    qdata = space.evaluate(build, dx=space.coordinates)
     stiffness = space.operator(ceed.QFunctionByName("Poisson2DApply"), qdata=qdata)
 
     @ceed.qfunction(Interp(2), Data(), v=Interp())

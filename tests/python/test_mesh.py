@@ -9,7 +9,7 @@ import pytest
 from helpers import values_of, vector_of
 
 import pyceedlike
-from pyceedlike import Data, Grad, Interp, Mesh
+from pyceedlike import Data, Grad, Interp, Mesh, Weight
 from pyceedlike.lagrange import CELLS
 
 TOLERANCE = {"float64": 1e-12, "float32": 2e-5}
@@ -233,7 +233,7 @@ def test_linear_simplices_have_their_known_stiffness(ceed, scalar, name, random)
         expected[np.ix_(nodes, nodes)] += volume * affine[1:].T @ affine[1:]
     space = mesh.space(ceed, 1)
     build = ceed.QFunctionByName(f"Poisson{cell.dim}DBuild")
-    qdata = space.evaluate(build, dx=space.coordinates, weights=space.weights)
+    qdata = space.evaluate(build, dx=space.coordinates)
     op = space.operator(ceed.QFunctionByName(f"Poisson{cell.dim}DApply"), qdata=qdata)
     np.testing.assert_allclose(
         op.to_scipy(assembled=True).toarray(), expected, atol=100 * TOLERANCE[scalar]
@@ -279,6 +279,24 @@ def test_a_field_of_a_space_is_what_an_operator_takes(ceed):
     for basis in (space.basis, x.basis):
         assert basis.get_num_quadrature_points() == 9
     assert space.geometry.dV.basis == pyceedlike.BASIS_NONE
+
+
+def test_weights_are_known_to_a_space(ceed, scalar):
+    space = Mesh.box(3).space(ceed, 1)
+    qf = ceed.qfunction(Weight(), v=Interp())(lambda w: w)
+    assert values_of(space.operator(qf)()).sum() == pytest.approx(3 * 2)
+
+
+def test_values_at_points_that_are_not_given_are_named(ceed):
+    with pytest.raises(pyceedlike.CeedIncompleteError, match="'qdata'"):
+        Mesh.box(3).space(ceed, 1).operator(ceed.QFunctionByName("MassApply"))
+
+
+def test_a_field_that_the_qfunction_has_not_is_named(ceed):
+    space = Mesh.box(3).space(ceed, 1)
+    qf, dV = ceed.QFunctionByName("MassApply"), space.geometry.dV  # noqa: N806
+    with pytest.raises(pyceedlike.CeedIncompatibleError, match='"density"'):
+        space.operator(qf, qdata=dV, density=dV)
 
 
 def test_what_is_evaluated_has_one_output(ceed):
