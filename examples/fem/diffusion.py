@@ -181,8 +181,7 @@ def load(space: Space) -> np.ndarray:
 def newton(space: Space, make: Callable) -> tuple[np.ndarray, list[float]]:
     """Return the solution, and the norms of the residuals on the way."""
     ceed, n = space.ceed, space.size
-    build = ceed.QFunctionByName("Poisson2DBuild")
-    qdata = space.evaluate(build, dx=space.coordinates)
+    qdata = space.evaluate(ceed.QFunctionByName("Poisson2DBuild"), dx=space.coordinates)
     free = np.setdiff1d(np.arange(n), space.boundary())
 
     u = exact(*space.nodes.T)

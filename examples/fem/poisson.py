@@ -25,8 +25,7 @@ def poisson(mesh: Mesh, order: int) -> tuple[Space, np.ndarray]:
     ceed = pyceedlike.Ceed()
     space = mesh.space(ceed, order)
 
-    build = ceed.QFunctionByName("Poisson2DBuild")
-    qdata = space.evaluate(build, dx=space.coordinates)
+    qdata = space.evaluate(ceed.QFunctionByName("Poisson2DBuild"), dx=space.coordinates)
     stiffness = space.operator(ceed.QFunctionByName("Poisson2DApply"), qdata=qdata)
 
     @ceed.qfunction(Interp(2), Data(), v=Interp())

@@ -175,6 +175,7 @@ def test_a_box_is_numbered_along_x_first(axes, order):
 
 
 def test_a_box_has_the_coordinates_that_it_is_given():
+    assert len(Mesh.box(np.int64(3)).elements) == 3
     mesh = Mesh.box([0, 1, 4], np.array([-1.0, 2.0]))
     np.testing.assert_array_equal(mesh.nodes, [[0, -1], [1, -1], [4, -1], [0, 2], [1, 2], [4, 2]])
     np.testing.assert_array_equal(mesh.elements, [[0, 1, 3, 4], [1, 2, 4, 5]])
@@ -329,9 +330,22 @@ def test_a_table_that_is_no_mesh_is_refused(nodes, elements, text):
         Mesh(nodes, elements, pyceedlike.TOPOLOGY_QUAD)
 
 
-def test_elements_are_integers():
-    with pytest.raises(TypeError, match="integers"):
+def test_elements_and_groups_are_integers():
+    with pytest.raises(TypeError, match="elements are integers"):
         Mesh(SQUARE, [[0.0, 1.0, 2.0, 3.0]], pyceedlike.TOPOLOGY_QUAD)
+    for groups in ({"regions": {"steel": [0.0]}}, {"boundaries": {"steel": [[0.0, 1.0]]}}):
+        with pytest.raises(TypeError, match="'steel' are integers"):
+            Mesh(SQUARE, [[0, 1, 2, 3]], pyceedlike.TOPOLOGY_QUAD, **groups)
+
+
+@pytest.mark.parametrize("kind", ["uint8", "int32", ">i8", "uint64"])
+def test_tables_of_any_integers_are_copied(kind):
+    nodes, elements = np.array(SQUARE, float), np.array([[0, 1, 2, 3]], kind)
+    mesh = Mesh(nodes, elements, pyceedlike.TOPOLOGY_QUAD)
+    nodes[:], elements[:] = 7, 7
+    np.testing.assert_array_equal(mesh.nodes, SQUARE)
+    np.testing.assert_array_equal(mesh.elements, [[0, 1, 2, 3]])
+    assert mesh.space(pyceedlike.Ceed(), 3).size == 16
 
 
 def test_an_inverted_element_is_named(cell):
