@@ -68,7 +68,16 @@ from .dlpack import describe, from_dlpack
 from .explain import Explanation, explain
 from .fem import Basis, CompositeOperator, ElemRestriction, Operator, OperatorField
 from .mesh import Geometry, Mesh, Space
-from .qfunction import Data, Grad, Interp, QField, QFunction, QFunctionContext, Weight
+from .qfunction import (
+    Data,
+    Grad,
+    Interp,
+    QField,
+    QFunction,
+    QFunctionContext,
+    QFunctionField,
+    Weight,
+)
 from .vector import Exchange, Vector
 
 __all__ = [
@@ -129,6 +138,7 @@ __all__ = [
     "QField",
     "QFunction",
     "QFunctionContext",
+    "QFunctionField",
     "Space",
     "Vector",
     "Weight",

@@ -182,6 +182,13 @@ def _lay_out(values: dict[str, Any], library: Library, size: int) -> tuple[list[
 # ---- QFunctions ----------------------------------------------------------------------------------
 
 
+class QFunctionField(NamedTuple):
+    """An input or output: how many components, and how it is evaluated, as EVAL_GRAD."""
+
+    size: int
+    mode: int
+
+
 class QFunction(Object):
     """A function of the quadrature points.
 
@@ -285,32 +292,34 @@ class QFunction(Object):
         self._call("Apply", q, *(library.ffi.new("CeedVector[]", side) for side in vectors))
 
     @property
-    def inputs(self) -> dict[str, int]:
-        """The sizes of the inputs by name, as add_input() takes them."""
-        return self._sizes()[0]
+    def inputs(self) -> dict[str, QFunctionField]:
+        """The inputs by name."""
+        return self._fields()[0]
 
     @property
-    def outputs(self) -> dict[str, int]:
-        """The sizes of the outputs by name."""
-        return self._sizes()[1]
+    def outputs(self) -> dict[str, QFunctionField]:
+        """The outputs by name."""
+        return self._fields()[1]
 
-    def _sizes(self) -> tuple[dict[str, int], dict[str, int]]:
-        library = self._library
-        ffi, lib = library.ffi, library.lib
+    def _fields(self) -> tuple[dict[str, QFunctionField], dict[str, QFunctionField]]:
+        ffi = self._library.ffi
         counts, fields = ffi.new("CeedInt[2]"), ffi.new("CeedQFunctionField *[2]")
         self._call("GetFields", counts, fields, counts + 1, fields + 1)
         ins, outs = (
-            {
-                ffi.string(library.get("const char *", lib.CeedQFunctionFieldGetName, f)).decode():
-                library.get("CeedInt", lib.CeedQFunctionFieldGetSize, f)
-                for f in ffi.unpack(side, n)
-            }
+            dict(map(self._field, ffi.unpack(side, n) if n else []))
             for n, side in zip(counts, fields, strict=True)
-        )  # fmt: skip
+        )
         return ins, outs
 
+    def _field(self, field: Any) -> tuple[str, QFunctionField]:
+        lib, get = self._library.lib, self._library.get
+        name = get("const char *", lib.CeedQFunctionFieldGetName, field)
+        size = get("CeedInt", lib.CeedQFunctionFieldGetSize, field)
+        mode = get("CeedEvalMode", lib.CeedQFunctionFieldGetEvalMode, field)
+        return self._library.ffi.string(name).decode(), QFunctionField(size, mode)
+
     def __repr__(self) -> str:
-        ins, outs = (", ".join(names) or "nothing" for names in self._sizes())
+        ins, outs = (", ".join(names) or "nothing" for names in self._fields())
         return f"<pyceedlike.QFunction of {ins} to {outs}, {self.scalar}>"
 
 
