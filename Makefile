@@ -301,7 +301,7 @@ docs: $(INSTALLED) | $(call HAVE,docs)
 # ---- Checks --------------------------------------------------------------------------------------
 
 C_FILES := $(filter-out include/ceedlike_names.h,$(sort $(shell \
-             find csrc include pyceedlike tests examples benchmarks -path pyceedlike/include -prune \
+             find csrc include pyceedlike tests companion examples benchmarks -path pyceedlike/include -prune \
                -o -name '*.[ch]' -print -o -name '*.cpp' -print 2>/dev/null)))
 TOOL = $(VENV)/bin/
 
