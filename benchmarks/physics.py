@@ -22,7 +22,7 @@ FIELDS = {
 
 
 def mass(u: Any, weight: Any) -> Any:
-    """v[i] = weight[i] * u[i];"""  # noqa: D400, D403, D415 - C code
+    """v[i] = weight[i] * u[i];"""  # noqa: D400 - C code
     return weight * u
 
 
@@ -32,9 +32,7 @@ def neo_hookean(xp: Any) -> Callable[[Any, Any], Any]:
     def stress(u: Any, weight: Any) -> Any:
         f = [[u[i, j] + (i == j) for j in range(3)] for i in range(3)]
         rows = [(1, 2), (2, 0), (0, 1)]
-        cofactor = [
-            [f[a][c] * f[b][d] - f[a][d] * f[b][c] for c, d in rows] for a, b in rows
-        ]
+        cofactor = [[f[a][c] * f[b][d] - f[a][d] * f[b][c] for c, d in rows] for a, b in rows]
         det = sum(f[0][j] * cofactor[0][j] for j in range(3))
         factor = (xp.log(det) - 1) / det
         return xp.stack(
@@ -64,7 +62,7 @@ def neo_hookean_by_points(u: Any, weight: Any) -> Any:
     for (int a = 0; a < 3; a++) {
       for (int b = 0; b < 3; b++) v[a][b][i] = weight[i] * (f[a][b] + factor * c[a][b]);
     }
-    """  # noqa: D205, D212, D400, D403, D415 - C code
+    """  # noqa: D205, D400 - C code
     v, f, c = np.empty_like(u), np.empty((3, 3)), np.empty((3, 3))
     for point in range(u.shape[2]):
         for a in range(3):

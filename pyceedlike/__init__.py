@@ -63,11 +63,11 @@ from ._object import (
     VECTOR_ACTIVE,
     VECTOR_NONE,
 )
+from .callback import Data, Grad, Interp, QField, Weight
 from .ceed import Ceed
+from .context import QFunctionContext
 from .dlpack import describe, from_dlpack
 from .explain import Explanation, explain
-from .callback import Data, Grad, Interp, QField, Weight
-from .context import QFunctionContext
 from .fem import Basis, CompositeOperator, ElemRestriction, Operator
 from .qfunction import QFunction
 from .vector import Exchange, Vector

@@ -19,7 +19,6 @@ from ._lib import (
     Library,
     keep_exception,
 )
-from .compiled import compile_function, function_of
 from .context import ContextField, lay_out, value_of
 from .vector import Vector
 
@@ -84,7 +83,7 @@ class Physics(NamedTuple):
         outputs: dict[str, QField],
     ) -> tuple[Physics, dict[str, Any]]:
         """Return a function with its description, and what its context values begin with."""
-        names, values = _parameters(function, len(inputs))
+        names, values = parameters(function, len(inputs))
         name = getattr(function, "__qualname__", repr(function))
         fields, _ = lay_out(values, library, library.ffi.sizeof("void *"))
         return cls(name, function, dict(zip(names, inputs, strict=True)), outputs, fields), values
@@ -101,11 +100,11 @@ class Physics(NamedTuple):
         return [(f"the output {name!r} of {self.name}", field, x) for (name, field), x in pairs]
 
 
-def _parameters(function: Callable[..., Any], count: int) -> tuple[list[str], dict[str, Any]]:
+def parameters(function: Callable[..., Any], count: int) -> tuple[list[str], dict[str, Any]]:
     """Return the names of a function's inputs, and its context values: keyword-only defaults."""
-    parameters = inspect.signature(function).parameters.values()
-    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    values = {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
+    found = inspect.signature(function).parameters.values()
+    names = [p.name for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    values = {p.name: p.default for p in found if p.kind == p.KEYWORD_ONLY}
     if len(names) != count:
         raise CeedDimensionError(
             f"{count} inputs are described, {function.__name__} has {len(names)}: "
@@ -188,8 +187,9 @@ class Callback:
         return compile_blocks(self.physics, self.library.scalar, again)
 
     def _by_c(self) -> tuple[int, Any]:
-        code, name = function_of(self.physics)
-        return compile_function(code, name, self.library.scalar)
+        from .interop.c import compile_points
+
+        return compile_points(self.physics, self.library.scalar)
 
     def shell(self, context: Any, q: int, inputs: Any, outputs: Any) -> None:
         """Call the function once for all points of vectors."""

@@ -12,9 +12,10 @@ from ._lib import LIBRARIES, CeedIncompatibleError
 if TYPE_CHECKING:
     import numpy
 
-    from .fem import Basis, CompositeOperator, ElemRestriction, Operator
     from .callback import QField
     from .context import QFunctionContext
+    from .fem import Basis, CompositeOperator, ElemRestriction, Operator
+    from .native import PointFunction
     from .qfunction import QFunction
     from .vector import Vector
 
@@ -305,9 +306,9 @@ class Ceed:
 
     def Operator(  # noqa: N802
         self,
-        qf: QFunction,
-        dqf: QFunction | None = None,
-        qdfT: QFunction | None = None,  # noqa: N803
+        qf: QFunction | PointFunction,
+        dqf: QFunction | PointFunction | None = None,
+        qdfT: QFunction | PointFunction | None = None,  # noqa: N803
     ) -> Operator:
         """Return an operator of a QFunction; dqf and qdfT are its Jacobian and the transpose."""
         from .fem import Operator

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import numpy
     import scipy.sparse
 
+    from .native import PointFunction
+
 
 class ElemRestriction(Object):
     """Which entries of an L-vector (all unknowns) belong to which element.
@@ -276,9 +278,10 @@ class Operator(Object):
     _kind = "Operator"
 
     @classmethod
-    def _of_qfunctions(cls, ceed: Ceed, *qfunctions: QFunction | None) -> Operator:
+    def _of_qfunctions(cls, ceed: Ceed, *given: QFunction | PointFunction | None) -> Operator:
         library = ceed._library
         null = library.ffi.NULL
+        qfunctions = [q.qfunction(ceed) if hasattr(q, "qfunction") else q for q in given]
         handles = [null if q is None else handle_of(library, "QFunction", q) for q in qfunctions]
         return cls(ceed, "CeedOperatorCreate", *handles)
 

@@ -152,9 +152,7 @@ class Evaluator:
         """Return the results of the function."""
         return self.function(*arrays, **values)
 
-    def result(
-        self, x: Any, shape: tuple[int, ...], what: str
-    ) -> tuple[numpy.ndarray, int]:
+    def result(self, x: Any, shape: tuple[int, ...], what: str) -> tuple[numpy.ndarray, int]:
         """Return a result that has this shape, and how a vector takes it."""
         import numpy
 
