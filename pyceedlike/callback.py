@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -31,6 +32,14 @@ class QField(NamedTuple):
     mode: int
     shape: tuple[int, ...]
 
+    @classmethod
+    def of(cls, mode: int, *shape: int) -> QField:
+        """Return a field, of numbers from 1 on. Raises CeedDimensionError for others."""
+        numbers = tuple(map(operator.index, shape))
+        if any(n < 1 for n in numbers):
+            raise CeedDimensionError(f"a field has a shape of numbers from 1 on, not {numbers}")
+        return cls(mode, numbers)
+
     @property
     def size(self) -> int:
         """The number of components, those of all directions together."""
@@ -43,7 +52,7 @@ def Interp(*shape: int) -> QField:  # noqa: N802 - named like what it describes
     >>> pyceedlike.Interp(3).shape
     (3,)
     """
-    return QField(EVAL_INTERP, shape)
+    return QField.of(EVAL_INTERP, *shape)
 
 
 def Grad(dim: int, *shape: int) -> QField:  # noqa: N802
@@ -52,12 +61,12 @@ def Grad(dim: int, *shape: int) -> QField:  # noqa: N802
     >>> pyceedlike.Grad(2, 3).shape
     (2, 3)
     """
-    return QField(EVAL_GRAD, (dim, *shape))
+    return QField.of(EVAL_GRAD, dim, *shape)
 
 
 def Data(*shape: int) -> QField:  # noqa: N802
     """Values that are stored at the points: an array of shape (*shape, points)."""
-    return QField(EVAL_NONE, shape)
+    return QField.of(EVAL_NONE, *shape)
 
 
 def Weight() -> QField:  # noqa: N802
@@ -103,6 +112,11 @@ class Physics(NamedTuple):
 def parameters(function: Callable[..., Any], count: int) -> tuple[list[str], dict[str, Any]]:
     """Return the names of a function's inputs, and its context values: keyword-only defaults."""
     found = inspect.signature(function).parameters.values()
+    for p in found:
+        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+            raise CeedIncompatibleError(
+                f"{function.__name__} must name its inputs and values: {p} names none"
+            )
     names = [p.name for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     values = {p.name: p.default for p in found if p.kind == p.KEYWORD_ONLY}
     if len(names) != count:
@@ -136,7 +150,7 @@ _code: dict[int, Any] = {}
 
 
 def keep_code(address: int, owner: Any) -> None:
-    """Keep what owns a C function for good."""
+    """Keep what owns the C function at an address."""
     _code[address] = owner
 
 
@@ -158,19 +172,22 @@ class Callback:
         """Give this to the data of the context; return the function that destroys them."""
         handle, self.handle = self.handle, None
         _handles[int(self.library.ffi.cast("uintptr_t", handle))] = handle
-        return self.library.lib.pyceedlike_drop
+        return self._c_function("drop")
 
     def implement(self, engine: str) -> tuple[str, tuple[Any, ...]]:
         """Return what creates the QFunction, and with what: a routine on vectors, or C code."""
         if engine in ("numpy", "jax"):
             self._set_evaluator(engine)
-            return "CeedQFunctionCreateShell", (self.library.lib.pyceedlike_shell,)
+            return "CeedQFunctionCreateShell", (self._c_function("shell"),)
         if engine not in ("numba", "c"):
             raise CeedIncompatibleError(f"engine {engine!r} is none of numpy, jax, numba, c")
         address, owner = (self._by_numba if engine == "numba" else self._by_c)()
         keep_code(address, owner)
         f = self.library.ffi.cast("CeedQFunctionUser", address)
         return "CeedQFunctionCreateInterior", (1, f)
+
+    def _c_function(self, name: str) -> Any:
+        return self.library.ffi.addressof(self.library.lib, f"pyceedlike_{name}")
 
     def _set_evaluator(self, engine: str) -> None:
         if engine == "jax":
@@ -183,7 +200,7 @@ class Callback:
         from .interop.numba import compile_blocks
 
         self._set_evaluator("numpy")
-        again = int(self.library.ffi.cast("uintptr_t", self.library.lib.pyceedlike_again))
+        again = int(self.library.ffi.cast("uintptr_t", self._c_function("again")))
         return compile_blocks(self.physics, self.library.scalar, again)
 
     def _by_c(self) -> tuple[int, Any]:
@@ -234,12 +251,19 @@ class Callback:
         return from_numbers(value, self.library.scalar)
 
 
+def _text(kind: type, error: BaseException) -> str:
+    try:
+        return f"{kind.__name__}: {error}"
+    except Exception:  # of its own __str__
+        return kind.__name__
+
+
 def _define(library: Library) -> None:
     """Define what C calls in the place of a Python function, in one precision."""
     ffi, lib = library.ffi, library.lib
 
     def keep(kind: type, error: BaseException, trace: Any) -> None:
-        text = ffi.new("char[]", f"{kind.__name__}: {error}".encode(errors="replace"))
+        text = ffi.new("char[]", _text(kind, error).encode(errors="replace"))
         code = lib.CEED_ERROR_MINOR
         lib.CeedErrorImpl(ffi.NULL, b"callback.py", 0, b"pyceedlike", code, b"%s", text)
         keep_exception(error.with_traceback(trace), library.message())  # C may have cut the text
@@ -247,17 +271,17 @@ def _define(library: Library) -> None:
     def callback(context: Any) -> Callback:
         return ffi.from_handle(ffi.cast("void **", context)[0])
 
-    @ffi.def_extern(name="pyceedlike_shell", error=lib.CEED_ERROR_MINOR, onerror=keep)
+    @ffi.def_extern(name="pyceedlike_python_shell", error=lib.CEED_ERROR_MINOR, onerror=keep)
     def shell(context: Any, q: int, inputs: Any, outputs: Any) -> int:
         callback(context).shell(context, q, inputs, outputs)
         return 0
 
-    @ffi.def_extern(name="pyceedlike_again", error=lib.CEED_ERROR_MINOR, onerror=keep)
+    @ffi.def_extern(name="pyceedlike_python_again", error=lib.CEED_ERROR_MINOR, onerror=keep)
     def again(context: Any, q: int, inputs: Any, outputs: Any) -> int:
         callback(context).again(context, q, inputs, outputs)
         return 0
 
-    @ffi.def_extern(name="pyceedlike_drop")
+    @ffi.def_extern(name="pyceedlike_python_drop")
     def drop(data: Any, handles: dict[int, Any] = _handles) -> int:
         handles.pop(int(ffi.cast("uintptr_t *", data)[0]), None)
         return 0

@@ -109,9 +109,11 @@ def copy_of(buffer: Any, dtype: str, shape: tuple[int, ...]) -> numpy.ndarray:
 
 
 def compact(x: Any, scalar: str) -> numpy.ndarray:
-    """Return the entries of x in one axis, in a precision."""
+    """Return the entries of x in one axis, in a precision. Raises TypeError for complex ones."""
     import numpy
 
+    if numpy.iscomplexobj(x):
+        raise TypeError("operators are real: apply them to the real and the imaginary part")
     return numpy.ascontiguousarray(x, scalar).ravel()
 
 
@@ -126,7 +128,8 @@ def address_view(vector: Vector, shape: tuple[int, ...]) -> numpy.ndarray:
     """Return an array over a vector's memory that does not count as one."""
     ffi = vector._library.ffi
     size = len(vector) * ffi.sizeof("CeedScalar")
-    return over(ffi.buffer(ffi.cast("char *", vector._address()), size), vector.scalar, shape)
+    memory = memoryview(ffi.buffer(ffi.cast("char *", vector._address()), size))
+    return over(memory.toreadonly(), vector.scalar, shape)
 
 
 def check_result(result: Any, shape: tuple[int, ...], scalar: str, what: str) -> None:

@@ -24,6 +24,7 @@ LAYERS = [
         "_object",
         "sources",
         "vector",
+        "buildflags",
         "compiled",
         "context",
         "callback",
@@ -33,7 +34,7 @@ LAYERS = [
         "fem",
     ),
     "native",
-    *("partners", "explain", "doctor", "buildflags"),
+    *("partners", "explain", "doctor"),
 ]
 PARTNERS = {"numpy", "jax", "jaxlib", "torch", "tvm_ffi", "cupy", "numba", "scipy", "ml_dtypes"}
 PARTNERS |= {"tensorflow", "pyarrow", "mpi4py", "dpnp"}
