@@ -56,8 +56,10 @@ BESIDES = """
 void free(void *);
 int CeedErrorImpl(Ceed ceed, const char *filename, int lineno, const char *func, int ecode,
                   const char *format, ...);
-extern "Python" int pyceedlike_call(void *ctx, CeedInt Q, const CeedScalar *const *in,
-                                    CeedScalar *const *out);
+extern "Python" int pyceedlike_shell(void *ctx, CeedInt Q, const CeedVector *in,
+                                     const CeedVector *out);
+extern "Python" int pyceedlike_again(void *ctx, CeedInt Q, const CeedScalar *const *in,
+                                     CeedScalar *const *out);
 extern "Python" int pyceedlike_drop(void *data);
 """
 

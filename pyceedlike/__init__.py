@@ -66,8 +66,10 @@ from ._object import (
 from .ceed import Ceed
 from .dlpack import describe, from_dlpack
 from .explain import Explanation, explain
+from .callback import Data, Grad, Interp, QField, Weight
+from .context import QFunctionContext
 from .fem import Basis, CompositeOperator, ElemRestriction, Operator
-from .qfunction import Data, Grad, Interp, QField, QFunction, QFunctionContext, Weight
+from .qfunction import QFunction
 from .vector import Exchange, Vector
 
 __all__ = [

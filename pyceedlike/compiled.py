@@ -4,14 +4,19 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import os
 import pathlib
 import shlex
 import subprocess
 import tempfile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._lib import CeedIncompatibleError, CeedUnsupportedError
+
+if TYPE_CHECKING:
+    from .callback import Physics, QField
+    from .context import ContextField
 
 INCLUDE = pathlib.Path(__file__).parent / "include" / "ceedlike"
 FLAGS = ("-std=gnu99", "-O3", "-fPIC", "-shared", "-Werror=incompatible-pointer-types")
@@ -66,3 +71,52 @@ def _run(command: list[str], text: str) -> None:
         raise CeedUnsupportedError(f"there is no C compiler {command[0]!r}; CC names one") from None
     if done.returncode:
         raise CeedIncompatibleError(f"the C source does not compile:\n{done.stderr}")
+
+
+# ---- C code in a docstring -----------------------------------------------------------------------
+
+_TAKEN = {"ctx", "Q", "in", "out", "i"}  # names of the C function itself
+_CTYPES = {1: "double", 2: "int32_t", 3: "bool"}
+
+
+def function_of(physics: Physics) -> tuple[str, str]:
+    """Return C code, and the name of its function, that runs a docstring for each point i.
+
+    A field of the shape (2, 3) is u[2][3][points] there, and the values of the context are
+    constants or arrays.
+    """
+    body, name = inspect.getdoc(physics.function), physics.function.__name__
+    if not body:
+        raise CeedIncompatibleError(f"{physics.name} has no docstring, which is the C code")
+    fields = [*physics.inputs, *physics.outputs, *(value.name for value in physics.context)]
+    for taken in _TAKEN.intersection(fields):
+        raise CeedIncompatibleError(f"{taken!r} of {physics.name} has another meaning in C: rename")
+    lines = [_field(f"in[{k}]", "const ", *f) for k, f in enumerate(physics.inputs.items())]
+    lines += [_field(f"out[{k}]", "", *f) for k, f in enumerate(physics.outputs.items())]
+    lines += map(_value, physics.context)
+    return (
+        f"""CEED_QFUNCTION({name})(void *ctx, CeedInt Q, const CeedScalar *const *in,
+                      CeedScalar *const *out) {{
+  {" ".join(lines)}
+  for (CeedInt i = 0; i < Q; i++) {{
+#line 1 "{physics.name}"
+{body}
+  }}
+  return 0;
+}}
+""",
+        name,
+    )
+
+
+def _field(pointer: str, const: str, name: str, field: QField) -> str:
+    inner = "".join(f"[{n}]" for n in field.shape[1:]) + "[Q]" if field.shape else ""
+    place = f"(*const {name}){inner}" if inner else f"*const {name}"
+    return f"{const}CeedScalar {place} = ({const}void *){pointer}; (void){name};"
+
+
+def _value(value: ContextField) -> str:
+    ctype, name = _CTYPES[value.kind], value.name
+    place = f"({ctype} const *)((char const *)ctx + {value.offset})"
+    what = f"{ctype} const {name} = *" if value.is_number else f"{ctype} const *const {name} = "
+    return f"{what}{place}; (void){name};"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ._lib import EVAL_WEIGHT, NOTRANSPOSE, TRANSPOSE
 from ._object import REQUEST_IMMEDIATE, VECTOR_NONE, Object, StandIn, handle_of, request_of
 from .ceed import Ceed
-from .qfunction import QFunction, set_fields
+from .context import set_fields
+from .qfunction import QFunction
 from .vector import Vector
 
 if TYPE_CHECKING:

@@ -77,6 +77,7 @@ static int TransposeSteps(CeedOperator op, CeedVector assembled, CeedVector in, 
   CeedQFunction qf = form->qf;
   CeedActiveFields ins, outs;
 
+  CeedCall(CeedRefSetUp(op, form));
   CeedActiveFieldsFind(&qf->in, form->in, &ins);
   CeedActiveFieldsFind(&qf->out, form->out, &outs);
   for (CeedInt o = 0; o < outs.count; o++) {
@@ -111,6 +112,7 @@ static int TransposeByAssembly(CeedOperator op, CeedApplyMode mode, CeedVector i
   code = CeedAssemblePoints(op, assembled);
   if (!code && mode == APPLY_SET) code = CeedVectorSetValue(out, 0);
   if (!code) code = TransposeSteps(op, assembled, in, out);
+  CeedRefTearDown(form);
   CeedVectorDestroy(&assembled);
   return code;
 }

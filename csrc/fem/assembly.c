@@ -37,8 +37,7 @@ static int Probe(CeedOperator op, CeedVector q_in, CeedInt comp, const CeedActiv
   CeedScalar *to;
 
   CeedCall(CeedVectorSetValueStrided(q_in, comp * n, (comp + 1) * n, 1, 1));
-  CeedCall(CeedQFunctionApply(form->qf, (CeedInt)n, form->q_in, form->q_out));
-  CeedCall(CeedVectorSetValueStrided(q_in, comp * n, (comp + 1) * n, 1, 0));
+  CeedCall(CeedQFunctionRun(form->qf, (CeedInt)n, form->q_in, form->q_out));
   CeedCall(CeedVectorAcquireWrite(assembled, CEED_MEM_HOST, true, &to, "Assemble"));
   to += column * outs->num_comp * n;
   for (CeedInt o = 0; o < outs->count; o++) {
@@ -46,10 +45,11 @@ static int Probe(CeedOperator op, CeedVector q_in, CeedInt comp, const CeedActiv
     const CeedScalar *from = q_out->buffer->memory[CEED_MEM_HOST].data;
     if (n) memcpy(to + outs->first_comp[o] * n, from, q_out->buffer->bytes);
   }
-  return CeedVectorReleaseWrite(assembled);
+  CeedCall(CeedVectorReleaseWrite(assembled));
+  return CeedVectorSetValueStrided(q_in, comp * n, (comp + 1) * n, 1, 0);
 }
 
-int CeedAssemblePoints(CeedOperator op, CeedVector assembled) {
+static int ProbeAll(CeedOperator op, CeedVector assembled) {
   CeedOperatorForm *form = &op->form[FORM_APPLY];
   CeedQFunction qf = form->qf;
   CeedActiveFields ins, outs;
@@ -73,6 +73,13 @@ int CeedAssemblePoints(CeedOperator op, CeedVector assembled) {
     }
   }
   return CEED_ERROR_SUCCESS;
+}
+
+int CeedAssemblePoints(CeedOperator op, CeedVector assembled) {
+  int code = ProbeAll(op, assembled);
+
+  CeedRefTearDown(&op->form[FORM_APPLY]);
+  return code;
 }
 
 /* Ready, of a QFunction, with active fields on both sides. */

@@ -216,6 +216,7 @@ struct CeedQFunction_private {
   CeedBase base;
   char *source; /* or the name in the gallery */
   CeedQFunctionUser f;
+  CeedQFunctionShellUser shell; /* or NULL */
   CeedInt vec_length;
   CeedQFunctionFields in, out;
   CeedQFunctionContext ctx; /* or NULL */
@@ -232,6 +233,9 @@ int CeedQFunctionBegin(CeedQFunction qf, void **ctx_data);
 int CeedQFunctionCall(CeedQFunction qf, void *ctx_data, CeedInt Q, const CeedScalar *const *in,
                       CeedScalar *const *out);
 void CeedQFunctionEnd(CeedQFunction qf);
+
+/* Once for all points of vectors of an operator's own, whose memory a shell may replace. */
+int CeedQFunctionRun(CeedQFunction qf, CeedInt Q, CeedVector *u, CeedVector *v);
 
 typedef struct {
   const char *name;
@@ -326,9 +330,10 @@ int CeedRefApply(CeedOperator op, CeedOperatorForm *form, CeedApplyMode mode, Ce
 int CeedOptApply(CeedOperator op, CeedOperatorForm *form, CeedApplyMode mode, CeedVector in,
                  CeedVector out);
 
-/* Steps of the reference backend: make E- and Q-vectors; from a vector to the points and back,
- * where it adds. */
+/* Steps of the reference backend: make E- and Q-vectors; let go of the memory that a shell gave; from
+ * a vector to the points and back, where it adds. */
 int CeedRefSetUp(CeedOperator op, CeedOperatorForm *form);
+void CeedRefTearDown(CeedOperatorForm *form);
 int CeedRefToPoints(CeedOperator op, CeedOperatorField field, CeedEvalMode eval_mode, CeedVector l,
                     CeedVector e, CeedVector q);
 int CeedRefFromPoints(CeedOperator op, CeedOperatorField field, CeedEvalMode eval_mode,

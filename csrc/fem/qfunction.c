@@ -53,18 +53,28 @@ static int New(Ceed ceed, const char *source, CeedQFunction *qf) {
   return CEED_ERROR_SUCCESS;
 }
 
-int CeedQFunctionCreateInterior(Ceed ceed, CeedInt vec_length, CeedQFunctionUser f,
-                                const char *source, CeedQFunction *qf) {
-  CeedQFunction new_qf;
-
+static int NewOfUser(Ceed ceed, bool has_function, const char *source, CeedQFunction *qf) {
   CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));
   CeedCheckOutput(qf, ceed);
+  CeedCheck(has_function, ceed, CEED_ERROR_INCOMPATIBLE, "The function is NULL");
+  return New(ceed, source, qf);
+}
+
+int CeedQFunctionCreateInterior(Ceed ceed, CeedInt vec_length, CeedQFunctionUser f,
+                                const char *source, CeedQFunction *qf) {
+  CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));
   CeedCheck(vec_length >= 1, ceed, CEED_ERROR_DIMENSION, "%d is no vector length", vec_length);
-  CeedCheck(f, ceed, CEED_ERROR_INCOMPATIBLE, "The function is NULL");
-  CeedCall(New(ceed, source, &new_qf));
-  new_qf->f = f;
-  new_qf->vec_length = vec_length;
-  *qf = new_qf;
+  CeedCall(NewOfUser(ceed, f != NULL, source, qf));
+  (*qf)->f = f;
+  (*qf)->vec_length = vec_length;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedQFunctionCreateShell(Ceed ceed, CeedQFunctionShellUser f, const char *source,
+                             CeedQFunction *qf) {
+  CeedCall(NewOfUser(ceed, f != NULL, source, qf));
+  (*qf)->shell = f;
+  (*qf)->points_per_call = CEED_POINTS_ALL;
   return CEED_ERROR_SUCCESS;
 }
 
@@ -243,6 +253,8 @@ int CeedQFunctionSetPointsPerCall(CeedQFunction qf, CeedInt n) {
             "%d points a call are not supported: 0 leaves it to the backend, CEED_POINTS_ALL asks "
             "for all",
             n);
+  CeedCheck(!qf->shell || n == CEED_POINTS_ALL, qf->base.ceed, CEED_ERROR_UNSUPPORTED,
+            "A routine on vectors has all points in one call");
   qf->points_per_call = n;
   return CEED_ERROR_SUCCESS;
 }
@@ -305,6 +317,13 @@ static void Copy(CeedQFunction qf, const void *ctx_data, CeedInt Q, const CeedSc
   for (CeedSize i = 0; i < (CeedSize)qf->in.field[0]->size * Q; i++) out[i] = factor * in[i];
 }
 
+/* The code of a function that has failed, with a text unless it gave one itself. */
+static int Failed(CeedQFunction qf, int code, uint64_t errors) {
+  if (CeedErrorCount() != errors) return code;
+  return CeedError(qf->base.ceed, code, "The QFunction %s returned %d",
+                   qf->source ? qf->source : "", code);
+}
+
 int CeedQFunctionCall(CeedQFunction qf, void *ctx_data, CeedInt Q, const CeedScalar *const *in,
                       CeedScalar *const *out) {
   uint64_t errors = CeedErrorCount();
@@ -318,9 +337,21 @@ int CeedQFunctionCall(CeedQFunction qf, void *ctx_data, CeedInt Q, const CeedSca
     return CEED_ERROR_SUCCESS;
   }
   code = qf->f(ctx_data, Q, in, out);
-  if (!code || CeedErrorCount() != errors) return code;
-  return CeedError(qf->base.ceed, code, "The QFunction %s returned %d",
-                   qf->source ? qf->source : "", code);
+  return code ? Failed(qf, code, errors) : CEED_ERROR_SUCCESS;
+}
+
+static int CallShell(CeedQFunction qf, void *ctx_data, CeedInt Q, const CeedVector *u,
+                     const CeedVector *v) {
+  uint64_t errors = CeedErrorCount();
+  int code = Q ? qf->shell(ctx_data, Q, u, v) : CEED_ERROR_SUCCESS;
+
+  if (code) return Failed(qf, code, errors);
+  for (CeedInt i = 0; Q && i < qf->out.count; i++) {
+    CeedCheck(CeedBufferWord(v[i]->buffer) & VALID, qf->base.ceed, CEED_ERROR_INCOMPLETE,
+              "The QFunction %s gave no values for the output \"%s\"", qf->source ? qf->source : "",
+              qf->out.field[i]->name);
+  }
+  return CEED_ERROR_SUCCESS;
 }
 
 /* The vectors of one call: inputs, then outputs. */
@@ -360,7 +391,7 @@ static int Acquire(CeedQFunction qf, Arguments *a) {
   for (CeedInt i = 0; i < qf->in.count; i++, a->num_read++) {
     CeedCall(CeedVectorAcquireRead(a->u[i], CEED_MEM_HOST, &a->in[i], what));
   }
-  for (CeedInt i = 0; i < qf->out.count; i++, a->num_written++) {
+  for (CeedInt i = 0; !qf->shell && i < qf->out.count; i++, a->num_written++) {
     CeedCall(CeedVectorAcquireWrite(a->v[i], CEED_MEM_HOST, false, &a->out[i], what));
   }
   return CEED_ERROR_SUCCESS;
@@ -378,19 +409,41 @@ static int Release(const Arguments *a, int code) {
   return code;
 }
 
-int CeedQFunctionApply(CeedQFunction qf, CeedInt Q, CeedVector *u, CeedVector *v) {
+int CeedQFunctionRun(CeedQFunction qf, CeedInt Q, CeedVector *u, CeedVector *v) {
   Arguments a = {.u = u, .v = v};
   void *ctx_data;
   int code;
 
+  CeedCall(CeedQFunctionBegin(qf, &ctx_data));
+  code = Acquire(qf, &a);
+  if (!code && qf->shell) {
+    code = CallShell(qf, ctx_data, Q, u, v);
+  } else if (!code) {
+    code = CeedQFunctionCall(qf, ctx_data, Q, a.in, a.out);
+  }
+  CeedQFunctionEnd(qf);
+  return Release(&a, code);
+}
+
+/* A shell may replace the memory of its outputs, but not that of the caller's vectors. */
+static int RunAndCopy(CeedQFunction qf, CeedInt Q, CeedVector *u, CeedVector *v) {
+  CeedVector own[CEED_MAX_FIELDS] = {NULL};
+  int code = CEED_ERROR_SUCCESS;
+
+  for (CeedInt i = 0; !code && i < qf->out.count; i++) {
+    code = CeedVectorCreate(qf->base.ceed, v[i]->length, &own[i]);
+  }
+  if (!code) code = CeedQFunctionRun(qf, Q, u, own);
+  for (CeedInt i = 0; !code && i < qf->out.count; i++) code = CeedVectorCopy(own[i], v[i]);
+  for (CeedInt i = 0; i < qf->out.count; i++) CeedVectorDestroy(&own[i]);
+  return code;
+}
+
+int CeedQFunctionApply(CeedQFunction qf, CeedInt Q, CeedVector *u, CeedVector *v) {
   CeedCall(CeedObjectCheck(qf, CEED_KIND_QFUNCTION));
   CeedCheck(Q >= 0, qf->base.ceed, CEED_ERROR_DIMENSION, "%d is no number of points", Q);
   CeedCall(CheckVectors(&qf->in, Q, u, qf->base.ceed));
   CeedCall(CheckVectors(&qf->out, Q, v, qf->base.ceed));
   CeedCall(CheckDistinct(qf, u, v));
-  CeedCall(CeedQFunctionBegin(qf, &ctx_data));
-  code = Acquire(qf, &a);
-  if (!code) code = CeedQFunctionCall(qf, ctx_data, Q, a.in, a.out);
-  CeedQFunctionEnd(qf);
-  return Release(&a, code);
+  return (qf->shell ? RunAndCopy : CeedQFunctionRun)(qf, Q, u, v);
 }

@@ -25,6 +25,12 @@ int CeedRefSetUp(CeedOperator op, CeedOperatorForm *form) {
   return MakeVectors(op, &form->qf->out, form->out, form->e_out, form->q_out);
 }
 
+void CeedRefTearDown(CeedOperatorForm *form) {
+  for (CeedInt i = 0; form->qf->shell && i < form->qf->out.count; i++) {
+    CeedVectorDestroy(&form->q_out[i]);
+  }
+}
+
 int CeedRefToPoints(CeedOperator op, CeedOperatorField field, CeedEvalMode eval_mode, CeedVector l,
                     CeedVector e, CeedVector q) {
   CeedElemRestriction rstr = field->rstr;
@@ -59,7 +65,7 @@ static int ZeroOutputs(CeedOperatorForm *form, CeedApplyMode mode, CeedVector ou
   return CEED_ERROR_SUCCESS;
 }
 
-int CeedRefApply(CeedOperator op, CeedOperatorForm *form, CeedApplyMode mode, CeedVector in,
+static int Apply(CeedOperator op, CeedOperatorForm *form, CeedApplyMode mode, CeedVector in,
                  CeedVector out) {
   CeedQFunction qf = form->qf;
 
@@ -69,11 +75,19 @@ int CeedRefApply(CeedOperator op, CeedOperatorForm *form, CeedApplyMode mode, Ce
                              CeedOperatorFieldVector(form->in[i], in), form->e_in[i],
                              form->q_in[i]));
   }
-  CeedCall(CeedQFunctionApply(qf, CeedOperatorNumPoints(op), form->q_in, form->q_out));
+  CeedCall(CeedQFunctionRun(qf, CeedOperatorNumPoints(op), form->q_in, form->q_out));
   CeedCall(ZeroOutputs(form, mode, out));
   for (CeedInt i = 0; i < qf->out.count; i++) {
     CeedCall(CeedRefFromPoints(op, form->out[i], qf->out.field[i]->eval_mode, form->q_out[i],
                                form->e_out[i], CeedOperatorFieldVector(form->out[i], out)));
   }
   return CEED_ERROR_SUCCESS;
+}
+
+int CeedRefApply(CeedOperator op, CeedOperatorForm *form, CeedApplyMode mode, CeedVector in,
+                 CeedVector out) {
+  int code = Apply(op, form, mode, in, out);
+
+  CeedRefTearDown(form);
+  return code;
 }

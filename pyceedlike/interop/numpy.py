@@ -3,9 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .._lib import CeedDimensionError, CeedIncompatibleError
+from .._lib import (
+    COPY_VALUES,
+    USE_POINTER,
+    CeedDimensionError,
+    CeedIncompatibleError,
+)
 
 if TYPE_CHECKING:
     import numpy
@@ -116,20 +122,43 @@ def over(buffer: Any, scalar: str, shape: tuple[int, ...]) -> numpy.ndarray:
     return numpy.frombuffer(buffer, scalar).reshape(shape)
 
 
-def write(view: numpy.ndarray, result: Any, what: str) -> None:
-    """Copy a result into its memory, when it has the shape and the type for it."""
-    import numpy
-
-    array = numpy.asarray(result)
-    if array.shape != view.shape:
-        raise CeedDimensionError(f"{what} has shape {array.shape}, {view.shape} is wanted")
-    if array.dtype != view.dtype:
-        raise CeedIncompatibleError(f"{what} is {array.dtype}, {view.dtype} is wanted")
-    view[...] = array
+def address_view(vector: Vector, shape: tuple[int, ...]) -> numpy.ndarray:
+    """Return an array over a vector's memory that does not count as one."""
+    ffi = vector._library.ffi
+    size = len(vector) * ffi.sizeof("CeedScalar")
+    return over(ffi.buffer(ffi.cast("char *", vector._address()), size), vector.scalar, shape)
 
 
-def evaluate(function: Any, views: list[numpy.ndarray], values: dict[str, Any]) -> Any:
-    """Return the results of a function of arrays, which it may only read."""
-    for view in views:
-        view.flags.writeable = False
-    return function(*views, **values)
+def check_result(result: Any, shape: tuple[int, ...], scalar: str, what: str) -> None:
+    """Raise where a result has another shape or another type."""
+    if result.shape != shape:
+        raise CeedDimensionError(f"{what} has shape {result.shape}, {shape} is wanted")
+    if result.dtype != scalar:
+        raise CeedIncompatibleError(f"{what} is {result.dtype}, {scalar} is wanted")
+
+
+class Evaluator:
+    """Calls a function of NumPy arrays with the memory of vectors."""
+
+    def __init__(self, function: Callable[..., Any], scalar: str) -> None:
+        self.function = function
+        self.scalar = scalar
+
+    def argument(self, vector: Vector, shape: tuple[int, ...]) -> numpy.ndarray:
+        """Return a read-only array over the memory, which stays while the array lives."""
+        return vector._array_read().reshape(shape)
+
+    def call(self, arrays: list[numpy.ndarray], values: dict[str, Any]) -> Any:
+        """Return the results of the function."""
+        return self.function(*arrays, **values)
+
+    def result(
+        self, x: Any, shape: tuple[int, ...], what: str
+    ) -> tuple[numpy.ndarray, int]:
+        """Return a result that has this shape, and how a vector takes it."""
+        import numpy
+
+        array = numpy.asarray(x)
+        check_result(array, shape, self.scalar, what)
+        can_share = array.flags.c_contiguous and array.flags.aligned
+        return array, USE_POINTER if can_share else COPY_VALUES

@@ -25,6 +25,8 @@ LAYERS = [
         "sources",
         "vector",
         "compiled",
+        "context",
+        "callback",
         "fab",
         "qfunction",
         "dlpack",
