@@ -35,13 +35,15 @@ if TYPE_CHECKING:
 class Mesh:
     """Elements of one kind: lines, quads, hexes, triangles or tets of an order.
 
-    Made by Mesh.read() of a file, by Mesh.box(), or of tables of one's own:
-    nodes are coordinates [node][dim], elements are nodes [element][node] with x as the fastest
-    direction. Both are copied. regions are elements by name. boundaries are sides of
-    elements by name, each given by its vertices, [side][vertex], and kept as pairs of
-    an element and the number of its side. Raises CeedDimensionError or CeedIncompatibleError, with
-    the element, for a node that is not there or used by none, for an element with a node
-    twice, and for one that is inverted.
+    Made by Mesh.read() of a file, by Mesh.box(), or of tables, which are copied: nodes are
+    coordinates [node][dim], elements are nodes [element][node] with x as the fastest direction, in
+    tensor products at the Gauss-Lobatto points of the order. regions are elements by name.
+    boundaries are sides of elements by name: given by their vertices, [side][vertex], and kept as
+    pairs of an element and the number of its side.
+
+    Raises CeedDimensionError for a table of another shape, a node that is not there, that an
+    element has twice, or that none has; CeedIncompatibleError for an element that is inverted. Both
+    name the element.
 
     >>> mesh = pyceedlike.Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]], pyceedlike.TOPOLOGY_TRIANGLE)
     >>> mesh
@@ -214,19 +216,20 @@ class Mesh:
         import numpy
 
         slopes = self.cell.tabulate(self.order, self.cell.nodes(self.order))[1]
-        for node, slope in enumerate(slopes.transpose(1, 0, 2)):
-            jacobians = slope @ self.nodes[self.elements]
-            determinants = numpy.linalg.det(jacobians)
-            _refuse(
-                ~(determinants > 0),
-                lambda e, det=determinants, node=node: (
-                    f"element {e} is inverted or degenerate: the determinant of its Jacobian is "
-                    f"{det[e]:.3g} at its node {node}, which is node {self.elements[e, node]} at "
-                    f"{self.nodes[self.elements[e, node]]}; its nodes, x fastest, are "
-                    f"{self.elements[e]}"
-                ),
-                CeedIncompatibleError,
+        points = self.nodes[self.elements]
+        determinants = numpy.array(  # [node][element]
+            [numpy.linalg.det(slope @ points) for slope in slopes.swapaxes(0, 1)]
+        )
+
+        def say(element: int) -> str:
+            node = determinants[:, element].argmin()
+            return (
+                f"element {element} is inverted or degenerate: the determinant of its Jacobian is "
+                f"{determinants[node, element]:.3g} at {points[element, node]}, its node {node}; "
+                f"its nodes, x fastest, are {self.elements[element]}"
             )
+
+        _refuse(~(determinants > 0).all(axis=0), say, CeedIncompatibleError)
 
     def _region(self, name: str, cells: Any) -> numpy.ndarray:
         cells = _integers(cells, f"elements of the region {name!r}")

@@ -222,6 +222,20 @@ def test_gradients_are_those_in_space(ceed, scalar, cell, random):
     )
 
 
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+def test_a_linear_function_has_a_residual_on_the_boundary_alone(ceed, scalar, cell, order, random):
+    space = sample(cell, 1, random).space(ceed, order)
+    build = ceed.QFunctionByName(f"Poisson{cell.dim}DBuild")
+    qdata = space.evaluate(build, dx=space.coordinates)
+    op = space.operator(ceed.QFunctionByName(f"Poisson{cell.dim}DApply"), qdata=qdata)
+    u = (space.nodes @ random.standard_normal(cell.dim)).astype(scalar)
+    inside = np.setdiff1d(np.arange(space.size), space.boundary())
+    residual = values_of(op(u))
+    assert len(inside) > 0 or order == 1
+    assert abs(residual[inside]).max(initial=0) < 100 * TOLERANCE[scalar]
+    assert abs(residual).max() > 0.01
+
+
 @pytest.mark.parametrize("name", ["triangle", "tet"])
 def test_linear_simplices_have_their_known_stiffness(ceed, scalar, name, random):
     pytest.importorskip("scipy", reason="SciPy is not installed")
