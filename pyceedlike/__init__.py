@@ -67,7 +67,7 @@ from .ceed import Ceed
 from .dlpack import describe, from_dlpack
 from .explain import Explanation, explain
 from .fem import Basis, CompositeOperator, ElemRestriction, Operator, OperatorField
-from .mesh import Geometry, Mesh, Space
+from .mesh import Mesh
 from .qfunction import (
     Data,
     Grad,
@@ -78,6 +78,7 @@ from .qfunction import (
     QFunctionField,
     Weight,
 )
+from .space import Geometry, Space
 from .vector import Exchange, Vector
 
 __all__ = [

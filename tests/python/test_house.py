@@ -31,6 +31,7 @@ LAYERS = [
         "fem",
         "lagrange",
         "mesh",
+        "space",
     ),
     "native",
     *("embedding", "partners", "explain", "doctor", "buildflags"),
