@@ -63,21 +63,14 @@ from ._object import (
     VECTOR_ACTIVE,
     VECTOR_NONE,
 )
+from .callback import Data, Grad, Interp, QField, Weight
 from .ceed import Ceed
+from .context import QFunctionContext
 from .dlpack import describe, from_dlpack
 from .explain import Explanation, explain
 from .fem import Basis, CompositeOperator, ElemRestriction, Operator, OperatorField
 from .mesh import Mesh
-from .qfunction import (
-    Data,
-    Grad,
-    Interp,
-    QField,
-    QFunction,
-    QFunctionContext,
-    QFunctionField,
-    Weight,
-)
+from .qfunction import QFunction, QFunctionField
 from .space import Geometry, Space
 from .vector import Exchange, Vector
 

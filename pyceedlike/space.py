@@ -13,10 +13,11 @@ from ._lib import (
     CeedIncompleteError,
 )
 from ._object import BASIS_NONE, ELEMRESTRICTION_NONE, VECTOR_ACTIVE, VECTOR_NONE, StandIn
+from .callback import Data, Grad
 from .ceed import Ceed
 from .fem import Basis, ElemRestriction, Operator, OperatorField
 from .mesh import Mesh, plural, positive, same_rows
-from .qfunction import Data, Grad, QFunction
+from .qfunction import QFunction
 from .vector import Vector
 
 if TYPE_CHECKING:
