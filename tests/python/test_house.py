@@ -24,7 +24,10 @@ LAYERS = [
         "_object",
         "sources",
         "vector",
+        "buildflags",
         "compiled",
+        "context",
+        "callback",
         "fab",
         "qfunction",
         "dlpack",
@@ -33,7 +36,7 @@ LAYERS = [
         "mesh",
     ),
     "native",
-    *("embedding", "partners", "explain", "doctor", "buildflags"),
+    *("embedding", "partners", "explain", "doctor"),
 ]
 PARTNERS = {"numpy", "jax", "jaxlib", "torch", "tvm_ffi", "cupy", "numba", "scipy", "ml_dtypes"}
 PARTNERS |= {"tensorflow", "pyarrow", "mpi4py", "dpnp", "meshio"}
