@@ -288,7 +288,7 @@ bench: $(INSTALLED) | $(call HAVE,test) $(call HAVE,demo)
 
 # ---- Documentation -------------------------------------------------------------------------------
 
-# The pages of docs/ with those that are made, or kept elsewhere.
+# The pages of docs/ with those that are made, or kept elsewhere; a session is no program to Pygments.
 docs: $(INSTALLED) | $(call HAVE,docs)
 	@rm -rf build/docs
 	@mkdir -p build/docs/source
@@ -296,6 +296,7 @@ docs: $(INSTALLED) | $(call HAVE,docs)
 	@cp benchmarks/README.md build/docs/source/benchmarks.md
 	@cp CHANGELOG.md build/docs/source/changes.md
 	@$(PYTHON_HERE) && "$$python" scripts/reference.py build/docs/source && \
+	  sed -i '/^```python$$/{N;s/python\n>>>/pycon\n>>>/}' build/docs/source/*.md && \
 	  "$$python" -m pygments -S friendly -f html -a .codehilite >build/docs/source/code.css && \
 	  "$$python" -m mkdocs -q build --strict && echo '  DOCS build/docs/site/index.html'
 

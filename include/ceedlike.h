@@ -1155,7 +1155,7 @@ int CeedOperatorRestoreContextBooleanRead(CeedOperator op, CeedContextFieldLabel
 int CeedOperatorDestroy(CeedOperator *op);
 
 // ------------------------------------------------------------------------------------------------
-// Python, called from C. The library needs none until a function is called.
+// Python, called from C: the library needs none until a function is called
 // ------------------------------------------------------------------------------------------------
 
 /// Call a Python function, "module:function", with an array for each input, which it may only read.
@@ -1188,7 +1188,7 @@ int CeedPythonCall(Ceed ceed, const char *function, CeedInt num_inputs, CeedVect
   { -1, -1, -1, -1, -1, NULL, false, false, 0 }
 
 // ------------------------------------------------------------------------------------------------
-// Outside the part that cffi reads: error handlers, requests, names of enum values
+// Handlers and names of enum values: what cffi does not read
 // ------------------------------------------------------------------------------------------------
 
 /// Receives every error of a context, after its text was kept for CeedGetErrorMessage(). The
