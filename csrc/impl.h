@@ -3,6 +3,28 @@
 #ifndef CEEDLIKE_IMPL_H
 #define CEEDLIKE_IMPL_H
 
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* A code that is dropped inside the library is a warning of clang, which can be told so of the
+   declarations that programs read, too. */
+#ifdef __clang__
+#define CEED_CODES_BEGIN                                                                        \
+  _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wignored-attributes\"") \
+      _Pragma(                                                                                  \
+          "clang attribute push(__attribute__((warn_unused_result)), apply_to = "               \
+          "hasType(functionType))")
+#define CEED_CODES_END _Pragma("clang attribute pop") _Pragma("clang diagnostic pop")
+#else
+#define CEED_CODES_BEGIN
+#define CEED_CODES_END
+#endif
+
+CEED_CODES_BEGIN
+
 #include "ceedlike.h"
 #include "device.h"
 #include "dlpack_abi.h"
@@ -216,5 +238,7 @@ void CeedVectorCancelWrite(CeedVector vec);
 /* Replace the memory of a vector. Nothing of it is touched after the old memory is released: that
    may run code of anybody, which may destroy the vector. */
 int CeedVectorMove(CeedVector vec, CeedMemType mem_type, CeedMemory memory, const char *what);
+
+CEED_CODES_END
 
 #endif

@@ -5,6 +5,8 @@
 
 #include "../impl.h"
 
+CEED_CODES_BEGIN
+
 // ------------------------------------------------------------------------------------------------
 // Objects
 // ------------------------------------------------------------------------------------------------
@@ -419,14 +421,17 @@ int CeedRunBegin(CeedOperator op, CeedFormKind kind, const char *what, CeedRun *
 /* The vectors of the inputs become arguments; those of active ones where `active` is not NULL. */
 void CeedRunAddInputs(CeedRun *run, CeedVector active);
 
+/* Set to 0 what is not added to. From here on outputs are written. */
+void CeedRunZeroOutputs(CeedRun *run);
+
 /* Give everything back; the result is `code`, or an error in doing so. */
 int CeedRunEnd(CeedRun *run, int code);
 
-/* A backend: memory that its apply needs; outputs += what the inputs give. */
+/* A backend: memory that its apply needs; outputs = or += what the inputs give. */
 int CeedRefSetUp(CeedOperator op, CeedOperatorForm *form);
-int CeedRefApply(const CeedRun *run);
+int CeedRefApply(CeedRun *run);
 int CeedOptSetUp(CeedOperator op, CeedOperatorForm *form);
-int CeedOptApply(const CeedRun *run);
+int CeedOptApply(CeedRun *run);
 
 /* Whether the fast backend can call the QFunction for groups of elements. */
 bool CeedOptFits(CeedOperator op, const CeedOperatorForm *form);
@@ -453,5 +458,7 @@ void CeedActiveFieldsFind(const CeedQFunctionFields *qf_fields, const CeedOperat
 /* The derivatives [in][out][element][point] of the QFunction, and how many they are. */
 int CeedAssemblePoints(const CeedRun *run, CeedScalar *D);
 int CeedAssembledLength(CeedOperator op, CeedSize *length);
+
+CEED_CODES_END
 
 #endif

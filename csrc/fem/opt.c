@@ -373,10 +373,11 @@ int CeedOptSetUp(CeedOperator op, CeedOperatorForm *form) {
   return CeedOperatorFormReserve(op, form, (size_t)arena.used * sizeof(CeedScalar));
 }
 
-int CeedOptApply(const CeedRun *run) {
+int CeedOptApply(CeedRun *run) {
   Arena arena = {run->form->memory, 0};
   Plan plan;
 
+  CeedRunZeroOutputs(run);
   if (!run->op->num_elem) return CEED_ERROR_SUCCESS;
   PlanFields(run->op, run->form, &arena, &plan);
   for (CeedInt i = 0; i < plan.qf->in.count; i++) plan.in[i].from = run->from[i];
