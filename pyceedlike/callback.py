@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 from ._lib import (
@@ -19,7 +20,6 @@ from ._lib import (
     Library,
     keep_exception,
 )
-from .compiled import compile_function, function_of
 from .context import ContextField, lay_out, value_of
 from .vector import Vector
 
@@ -31,6 +31,14 @@ class QField(NamedTuple):
 
     mode: int
     shape: tuple[int, ...]
+
+    @classmethod
+    def of(cls, mode: int, *shape: int) -> QField:
+        """Return a field, of numbers from 1 on. Raises CeedDimensionError for others."""
+        numbers = tuple(map(operator.index, shape))
+        if any(n < 1 for n in numbers):
+            raise CeedDimensionError(f"a field has a shape of numbers from 1 on, not {numbers}")
+        return cls(mode, numbers)
 
     @property
     def size(self) -> int:
@@ -44,7 +52,7 @@ def Interp(*shape: int) -> QField:  # noqa: N802 - named like what it describes
     >>> pyceedlike.Interp(3).shape
     (3,)
     """
-    return QField(EVAL_INTERP, shape)
+    return QField.of(EVAL_INTERP, *shape)
 
 
 def Grad(dim: int, *shape: int) -> QField:  # noqa: N802
@@ -53,12 +61,12 @@ def Grad(dim: int, *shape: int) -> QField:  # noqa: N802
     >>> pyceedlike.Grad(2, 3).shape
     (2, 3)
     """
-    return QField(EVAL_GRAD, (dim, *shape))
+    return QField.of(EVAL_GRAD, dim, *shape)
 
 
 def Data(*shape: int) -> QField:  # noqa: N802
     """Values that are stored at the points: an array of shape (*shape, points)."""
-    return QField(EVAL_NONE, shape)
+    return QField.of(EVAL_NONE, *shape)
 
 
 def Weight() -> QField:  # noqa: N802
@@ -84,28 +92,28 @@ class Physics(NamedTuple):
         outputs: dict[str, QField],
     ) -> tuple[Physics, dict[str, Any]]:
         """Return a function with its description, and what its context values begin with."""
-        names, values = _parameters(function, len(inputs))
+        names, values = parameters(function, len(inputs))
         name = getattr(function, "__qualname__", repr(function))
         fields, _ = lay_out(values, library, library.ffi.sizeof("void *"))
         return cls(name, function, dict(zip(names, inputs, strict=True)), outputs, fields), values
 
     def results(self, returned: Any) -> list[tuple[str, QField, Any]]:
         """Return each output's name, description and array."""
-        arrays = (returned,) if len(self.outputs) == 1 else returned
-        if not isinstance(arrays, (tuple, list)) or len(arrays) != len(self.outputs):
-            raise CeedDimensionError(
-                f"{self.name} must return a tuple of {len(self.outputs)} arrays: "
-                f"{', '.join(self.outputs)}"
-            )
+        arrays = sequence_of(returned, self.outputs, self.name)
         pairs = zip(self.outputs.items(), arrays, strict=True)
         return [(f"the output {name!r} of {self.name}", field, x) for (name, field), x in pairs]
 
 
-def _parameters(function: Callable[..., Any], count: int) -> tuple[list[str], dict[str, Any]]:
+def parameters(function: Callable[..., Any], count: int) -> tuple[list[str], dict[str, Any]]:
     """Return the names of a function's inputs, and its context values: keyword-only defaults."""
-    parameters = inspect.signature(function).parameters.values()
-    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    values = {p.name: p.default for p in parameters if p.kind == p.KEYWORD_ONLY}
+    found = inspect.signature(function).parameters.values()
+    for p in found:
+        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+            raise CeedIncompatibleError(
+                f"{function.__name__} must name its inputs and values: {p} names none"
+            )
+    names = [p.name for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    values = {p.name: p.default for p in found if p.kind == p.KEYWORD_ONLY}
     if len(names) != count:
         raise CeedDimensionError(
             f"{count} inputs are described, {function.__name__} has {len(names)}: "
@@ -119,10 +127,30 @@ def _parameters(function: Callable[..., Any], count: int) -> tuple[list[str], di
     return names, values
 
 
+def sequence_of(returned: Any, outputs: Collection[str], name: str) -> Sequence[Any]:
+    """Return what a function of this name returned as one result for each output."""
+    if len(outputs) <= 1:
+        return (returned,)[: len(outputs)]
+    if not isinstance(returned, (tuple, list)) or len(returned) != len(outputs):
+        raise CeedDimensionError(
+            f"{name} must return a tuple of {len(outputs)} arrays: {', '.join(outputs)}"
+        )
+    return returned
+
+
 def engine_of(function: Callable[..., Any]) -> str:
     """Return what a function is made for: what jax.jit() and numba.njit() return says so."""
     package = type(function).__module__.partition(".")[0]
     return {"jax": "jax", "jaxlib": "jax", "numba": "numba"}.get(package, "numpy")
+
+
+def evaluator_of(engine: str, function: Callable[..., Any], scalar: str) -> Any:
+    """Return what calls a function with the memory of vectors, as arrays of NumPy or JAX."""
+    if engine == "jax":
+        from .interop.jax import Evaluator
+    else:
+        from .interop.numpy import Evaluator
+    return Evaluator(function, scalar)
 
 
 # ---- How it is called ----------------------------------------------------------------------------
@@ -137,7 +165,7 @@ _code: dict[int, Any] = {}
 
 
 def keep_code(address: int, owner: Any) -> None:
-    """Keep what owns a C function for good."""
+    """Keep what owns the C function at an address."""
     _code[address] = owner
 
 
@@ -159,13 +187,13 @@ class Callback:
         """Give this to the data of the context; return the function that destroys them."""
         handle, self.handle = self.handle, None
         _handles[int(self.library.ffi.cast("uintptr_t", handle))] = handle
-        return self.library.lib.pyceedlike_drop
+        return self._c_function("drop")
 
     def implement(self, engine: str) -> tuple[str, tuple[Any, ...]]:
         """Return what creates the QFunction, and with what: a routine on vectors, or C code."""
         if engine in ("numpy", "jax"):
             self._set_evaluator(engine)
-            return "CeedQFunctionCreateShell", (self.library.lib.pyceedlike_shell,)
+            return "CeedQFunctionCreateShell", (self._c_function("shell"),)
         if engine not in ("numba", "c"):
             raise CeedIncompatibleError(f"engine {engine!r} is none of numpy, jax, numba, c")
         address, owner = (self._by_numba if engine == "numba" else self._by_c)()
@@ -173,23 +201,23 @@ class Callback:
         f = self.library.ffi.cast("CeedQFunctionUser", address)
         return "CeedQFunctionCreateInterior", (1, f)
 
+    def _c_function(self, name: str) -> Any:
+        return self.library.ffi.addressof(self.library.lib, f"pyceedlike_{name}")
+
     def _set_evaluator(self, engine: str) -> None:
-        if engine == "jax":
-            from .interop.jax import Evaluator
-        else:
-            from .interop.numpy import Evaluator
-        self.evaluator = Evaluator(self.physics.function, self.library.scalar)
+        self.evaluator = evaluator_of(engine, self.physics.function, self.library.scalar)
 
     def _by_numba(self) -> tuple[int, Any]:
         from .interop.numba import compile_blocks
 
         self._set_evaluator("numpy")
-        again = int(self.library.ffi.cast("uintptr_t", self.library.lib.pyceedlike_again))
+        again = int(self.library.ffi.cast("uintptr_t", self._c_function("again")))
         return compile_blocks(self.physics, self.library.scalar, again)
 
     def _by_c(self) -> tuple[int, Any]:
-        code, name = function_of(self.physics)
-        return compile_function(code, name, self.library.scalar)
+        from .interop.c import compile_points
+
+        return compile_points(self.physics, self.library.scalar)
 
     def shell(self, context: Any, q: int, inputs: Any, outputs: Any) -> None:
         """Call the function once for all points of vectors."""
@@ -234,12 +262,19 @@ class Callback:
         return from_numbers(value, self.library.scalar)
 
 
+def _text(kind: type, error: BaseException) -> str:
+    try:
+        return f"{kind.__name__}: {error}"
+    except Exception:  # of its own __str__
+        return kind.__name__
+
+
 def _define(library: Library) -> None:
     """Define what C calls in the place of a Python function, in one precision."""
     ffi, lib = library.ffi, library.lib
 
     def keep(kind: type, error: BaseException, trace: Any) -> None:
-        text = ffi.new("char[]", f"{kind.__name__}: {error}".encode(errors="replace"))
+        text = ffi.new("char[]", _text(kind, error).encode(errors="replace"))
         code = lib.CEED_ERROR_MINOR
         lib.CeedErrorImpl(ffi.NULL, b"callback.py", 0, b"pyceedlike", code, b"%s", text)
         keep_exception(error.with_traceback(trace), library.message())  # C may have cut the text
@@ -247,17 +282,17 @@ def _define(library: Library) -> None:
     def callback(context: Any) -> Callback:
         return ffi.from_handle(ffi.cast("void **", context)[0])
 
-    @ffi.def_extern(name="pyceedlike_shell", error=lib.CEED_ERROR_MINOR, onerror=keep)
+    @ffi.def_extern(name="pyceedlike_python_shell", error=lib.CEED_ERROR_MINOR, onerror=keep)
     def shell(context: Any, q: int, inputs: Any, outputs: Any) -> int:
         callback(context).shell(context, q, inputs, outputs)
         return 0
 
-    @ffi.def_extern(name="pyceedlike_again", error=lib.CEED_ERROR_MINOR, onerror=keep)
+    @ffi.def_extern(name="pyceedlike_python_again", error=lib.CEED_ERROR_MINOR, onerror=keep)
     def again(context: Any, q: int, inputs: Any, outputs: Any) -> int:
         callback(context).again(context, q, inputs, outputs)
         return 0
 
-    @ffi.def_extern(name="pyceedlike_drop")
+    @ffi.def_extern(name="pyceedlike_python_drop")
     def drop(data: Any, handles: dict[int, Any] = _handles) -> int:
         handles.pop(int(ffi.cast("uintptr_t *", data)[0]), None)
         return 0

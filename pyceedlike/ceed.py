@@ -12,9 +12,10 @@ from ._lib import LIBRARIES, CeedIncompatibleError
 if TYPE_CHECKING:
     import numpy
 
-    from .fem import Basis, CompositeOperator, ElemRestriction, Operator
     from .callback import QField
     from .context import QFunctionContext
+    from .fem import Basis, CompositeOperator, ElemRestriction, Operator
+    from .native import PointFunction
     from .qfunction import QFunction
     from .vector import Vector
 
@@ -221,8 +222,8 @@ class Ceed:
 
         f is its address, a cffi function, a numba cfunc, or C code, which is compiled with the
         library's header included and kept in the user's cache; source is "file:name". What Python
-        owns of the function is kept alive. Raises CeedIncompatibleError, with the compiler's
-        messages, for code that does not compile.
+        owns of the function is kept until the process ends, since C may call it as long. Raises
+        CeedIncompatibleError, with the compiler's messages, for code that does not compile.
 
         >>> ceed = pyceedlike.Ceed()
         >>> qf = ceed.QFunction(1, '''
@@ -248,9 +249,10 @@ class Ceed:
 
         Raises CeedUnsupportedError, with the list, for another name.
         """
+        from ._object import text_of
         from .qfunction import QFunction
 
-        return QFunction(self, "CeedQFunctionCreateInteriorByName", name.encode())
+        return QFunction(self, "CeedQFunctionCreateInteriorByName", text_of(name))
 
     def IdentityQFunction(self, size: int, inmode: int, outmode: int) -> QFunction:  # noqa: N802
         """Return a QFunction that copies `input` to `output`, of `size` components."""
@@ -305,9 +307,9 @@ class Ceed:
 
     def Operator(  # noqa: N802
         self,
-        qf: QFunction,
-        dqf: QFunction | None = None,
-        qdfT: QFunction | None = None,  # noqa: N803
+        qf: QFunction | PointFunction,
+        dqf: QFunction | PointFunction | None = None,
+        qdfT: QFunction | PointFunction | None = None,  # noqa: N803
     ) -> Operator:
         """Return an operator of a QFunction; dqf and qdfT are its Jacobian and the transpose."""
         from .fem import Operator

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ._lib import CeedAccessError, CeedDimensionError, CeedIncompatibleError, Library
-from ._object import Object
+from ._object import Object, text_of
 from .ceed import Ceed
 
 TYPES = {1: ("double", "Double"), 2: ("int32_t", "Int32"), 3: ("bool", "Boolean")}  # by C's enum
@@ -92,7 +92,7 @@ class QFunctionContext(Object):
         types = dict(TYPES.values())
         if ctype not in types:
             raise CeedIncompatibleError(f"{ctype!r} is no type of a field: {', '.join(types)}")
-        texts = name.encode(), description.encode()
+        texts = text_of(name), text_of(description)
         self._call(f"Register{types[ctype]}", texts[0], offset, count, texts[1])
 
     def set_fields(self, **values: Any) -> None:
@@ -108,22 +108,23 @@ class QFunctionContext(Object):
 
 
 def set_fields(owner: Object, find: str, put: str, values: dict[str, Any]) -> None:
-    """Set context fields of an owner, a context or an operator, when all of them are there."""
+    """Set context fields of an owner, a context or an operator: all of them, or none."""
     library = owner._library
-    labels = {}
-    for name in values:
-        labels[name] = owner._get("CeedContextFieldLabel", find, name.encode())
-        if labels[name] == library.ffi.NULL:
+    calls = []
+    for name, value in values.items():
+        label = owner._get("CeedContextFieldLabel", find, text_of(name))
+        if label == library.ffi.NULL:
             raise CeedIncompatibleError(f"there is no context field {name!r}")
-    for name, label in labels.items():
         kind, count = _describe(library, label)[1:]
-        numbers = _numbers(values[name])
+        numbers = _numbers(value)
         if len(numbers) != count:
             raise CeedDimensionError(
                 f"the context field {name!r} has {count} values, not {len(numbers)}"
             )
         ctype, suffix = TYPES[kind]
-        owner._call(f"{put}{suffix}", label, library.ffi.new(f"{ctype}[]", numbers))
+        calls.append((f"{put}{suffix}", label, library.ffi.new(f"{ctype}[]", numbers)))
+    for call in calls:
+        owner._call(*call)
 
 
 def value_of(library: Library, data: Any, field: ContextField) -> Any:

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ._lib import CeedAccessError, CeedDimensionError
-from ._object import Object, handle_of
+from ._lib import CeedAccessError, CeedDimensionError, Library
+from ._object import Object, handle_of, text_of
 from .callback import Callback, Physics, QField, engine_of, keep_code
 from .ceed import Ceed
 from .compiled import compile_function
@@ -15,6 +15,13 @@ from .context import QFunctionContext
 
 if TYPE_CHECKING:
     from .vector import Vector
+
+
+class QFunctionField(NamedTuple):
+    """An input or output: how many components, and how it is evaluated, as EVAL_GRAD."""
+
+    size: int
+    mode: int
 
 
 class QFunction(Object):
@@ -40,10 +47,10 @@ class QFunction(Object):
         if isinstance(f, str):
             address, owner = compile_function(f, source.rpartition(":")[2], ceed.scalar)
         else:
-            address, owner = getattr(f, "address", f), f
+            address, owner = _address(ceed._library, getattr(f, "address", f)), f
         keep_code(address, owner)
         pointer = ceed._library.ffi.cast("CeedQFunctionUser", address)
-        return cls(ceed, "CeedQFunctionCreateInterior", vlength, pointer, source.encode())
+        return cls(ceed, "CeedQFunctionCreateInterior", vlength, pointer, text_of(source))
 
     @classmethod
     def _of_function(
@@ -72,11 +79,11 @@ class QFunction(Object):
 
     def add_input(self, fieldname: str, size: int, emode: int) -> None:
         """Add an input of `size` components, those of all directions for EVAL_GRAD."""
-        self._call("AddInput", fieldname.encode(), size, emode)
+        self._call("AddInput", text_of(fieldname), size, emode)
 
     def add_output(self, fieldname: str, size: int, emode: int) -> None:
         """Add an output of `size` components, those of all directions for EVAL_GRAD."""
-        self._call("AddOutput", fieldname.encode(), size, emode)
+        self._call("AddOutput", text_of(fieldname), size, emode)
 
     @property
     def context(self) -> QFunctionContext | None:
@@ -108,28 +115,59 @@ class QFunction(Object):
         array([15.,  4.])
         """
         library = self._library
-        for what, given, names in zip(
-            ("inputs", "outputs"), (inputs, outputs), self._names(), strict=True
+        for what, given, count in zip(
+            ("inputs", "outputs"), (inputs, outputs), self._counts(), strict=True
         ):
-            if len(given) != len(names):
+            if len(given) != count:
+                names = ", ".join(getattr(self, what))
                 raise CeedDimensionError(
-                    f"{len(given)} {what} given; the QFunction has {len(names)}: {', '.join(names)}"
+                    f"{len(given)} {what} given; the QFunction has {count}: {names}"
                 )
         vectors = [[handle_of(library, "Vector", x) for x in side] for side in (inputs, outputs)]
         self._call("Apply", q, *(library.ffi.new("CeedVector[]", side) for side in vectors))
 
-    def _names(self) -> tuple[list[str], list[str]]:
-        """Return the names of the inputs and of the outputs."""
-        library = self._library
-        ffi, name_of = library.ffi, library.lib.CeedQFunctionFieldGetName
+    def _counts(self) -> Sequence[int]:
+        """Return the numbers of inputs and outputs."""
+        counts, null = self._library.ffi.new("CeedInt[2]"), self._library.ffi.NULL
+        self._call("GetFields", counts, null, counts + 1, null)
+        return counts
+
+    @property
+    def inputs(self) -> dict[str, QFunctionField]:
+        """The inputs by name."""
+        return self._fields()[0]
+
+    @property
+    def outputs(self) -> dict[str, QFunctionField]:
+        """The outputs by name."""
+        return self._fields()[1]
+
+    def _fields(self) -> tuple[dict[str, QFunctionField], dict[str, QFunctionField]]:
+        ffi = self._library.ffi
         counts, fields = ffi.new("CeedInt[2]"), ffi.new("CeedQFunctionField *[2]")
         self._call("GetFields", counts, fields, counts + 1, fields + 1)
         ins, outs = (
-            [ffi.string(library.get("const char *", name_of, f[i])).decode() for i in range(n)]
-            for n, f in zip(counts, fields, strict=True)
+            dict(map(self._field, ffi.unpack(side, n) if n else []))
+            for n, side in zip(counts, fields, strict=True)
         )
         return ins, outs
 
+    def _field(self, field: Any) -> tuple[str, QFunctionField]:
+        lib, get = self._library.lib, self._library.get
+        name = get("const char *", lib.CeedQFunctionFieldGetName, field)
+        size = get("CeedInt", lib.CeedQFunctionFieldGetSize, field)
+        mode = get("CeedEvalMode", lib.CeedQFunctionFieldGetEvalMode, field)
+        return self._library.ffi.string(name).decode(), QFunctionField(size, mode)
+
     def __repr__(self) -> str:
-        ins, outs = (", ".join(names) or "nothing" for names in self._names())
+        ins, outs = (", ".join(names) or "nothing" for names in self._fields())
         return f"<pyceedlike.QFunction of {ins} to {outs}, {self.scalar}>"
+
+
+def _address(library: Library, f: Any) -> int:
+    """Return the address of a C function: a number, or one of cffi's."""
+    if not isinstance(f, (int, library.ffi.CData)):
+        raise TypeError(
+            f"a C function is wanted: its address, cffi's, numba's, or C code; not {f!r}"
+        )
+    return int(library.ffi.cast("uintptr_t", f))

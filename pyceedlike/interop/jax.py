@@ -59,10 +59,7 @@ def check_precision(scalar: str) -> None:
 
 
 class Evaluator:
-    """Calls a function that is jitted, or will be, with the memory of vectors.
-
-    Only its tracers see arguments, so that nobody keeps an array over memory that is given back.
-    """
+    """Calls a function that is jitted, or will be, with the memory of vectors."""
 
     def __init__(self, function: Callable[..., Any], scalar: str) -> None:
         import jax
@@ -73,7 +70,15 @@ class Evaluator:
         self.scalar = scalar
 
     def argument(self, vector: Vector, shape: tuple[int, ...]) -> numpy.ndarray:
-        """Return an array over the memory, which JAX shares; it is not counted."""
+        """Return an array over the memory, which JAX shares.
+
+        Only tracers see it, so that nobody keeps it; and as JAX lets go of it late, it does not
+        count. jax.disable_jit() shows it to the function.
+        """
+        import jax
+
+        if jax.config.jax_disable_jit:
+            return vector._array_read().reshape(shape)
         return address_view(vector, shape)
 
     def call(self, arrays: list[numpy.ndarray], values: dict[str, Any]) -> Any:

@@ -109,9 +109,11 @@ def copy_of(buffer: Any, dtype: str, shape: tuple[int, ...]) -> numpy.ndarray:
 
 
 def compact(x: Any, scalar: str) -> numpy.ndarray:
-    """Return the entries of x in one axis, in a precision."""
+    """Return the entries of x in one axis, in a precision. Raises TypeError for complex ones."""
     import numpy
 
+    if numpy.iscomplexobj(x):
+        raise TypeError("operators are real: apply them to the real and the imaginary part")
     return numpy.ascontiguousarray(x, scalar).ravel()
 
 
@@ -122,11 +124,26 @@ def over(buffer: Any, scalar: str, shape: tuple[int, ...]) -> numpy.ndarray:
     return numpy.frombuffer(buffer, scalar).reshape(shape)
 
 
+def store(arrays: list[Any], views: list[numpy.ndarray]) -> None:
+    """Copy arrays into memory, in which they may lie themselves, in another order."""
+    import numpy
+
+    apart = [
+        numpy.array(array)
+        if any(numpy.may_share_memory(array, v) for v in views if v is not view)
+        else array
+        for array, view in zip(map(numpy.asarray, arrays), views, strict=True)
+    ]
+    for array, view in zip(apart, views, strict=True):
+        view[...] = array
+
+
 def address_view(vector: Vector, shape: tuple[int, ...]) -> numpy.ndarray:
     """Return an array over a vector's memory that does not count as one."""
     ffi = vector._library.ffi
     size = len(vector) * ffi.sizeof("CeedScalar")
-    return over(ffi.buffer(ffi.cast("char *", vector._address()), size), vector.scalar, shape)
+    memory = memoryview(ffi.buffer(ffi.cast("char *", vector._address()), size))
+    return over(memory.toreadonly(), vector.scalar, shape)
 
 
 def check_result(result: Any, shape: tuple[int, ...], scalar: str, what: str) -> None:
@@ -152,9 +169,7 @@ class Evaluator:
         """Return the results of the function."""
         return self.function(*arrays, **values)
 
-    def result(
-        self, x: Any, shape: tuple[int, ...], what: str
-    ) -> tuple[numpy.ndarray, int]:
+    def result(self, x: Any, shape: tuple[int, ...], what: str) -> tuple[numpy.ndarray, int]:
         """Return a result that has this shape, and how a vector takes it."""
         import numpy
 

@@ -10,11 +10,11 @@ import subprocess
 import sys
 
 import pytest
-from programs import shared_fortran
+from programs import EXAMPLES, PARALLEL, WARNINGS, fortran, need, package_flags, run, shared_fortran
 
 pyceedlike = pytest.importorskip("pyceedlike")
 
-HEAT = pathlib.Path(__file__).resolve().parents[2] / "examples" / "heat"
+HEAT, FISHER = EXAMPLES / "heat", EXAMPLES / "fisher"
 PACKAGE = pathlib.Path(pyceedlike.__file__).parent
 SMALL = ["--n", "31", "--steps", "100", "--dt", "0.01"]
 
@@ -69,3 +69,84 @@ def test_heat_says_what_is_wrong_with_its_arguments(heat):
     result = heat("--n", "0")
     assert result.returncode != 0
     assert "must be positive" in result.stderr
+
+
+@pytest.fixture
+def fisher(tmp_path):
+    """A function that builds the program in Fortran with a compiler; in a folder of its own."""
+    if not importlib.util.find_spec("jax"):
+        pytest.skip("JAX is not installed")
+    shutil.copy(FISHER / "growth.py", tmp_path)
+
+    def build(compiler, *flags):
+        sources = [*package_flags("--fortran"), FISHER / "parallel.F90", FISHER / "fisher.F90"]
+        flags = ["-std=f2018", "-O2", *WARNINGS, *flags, "-J", tmp_path]
+        run(*compiler, *flags, *sources, "-o", tmp_path / "fisher", *package_flags("--libs"))
+        return tmp_path / "fisher"
+
+    return build
+
+
+def solves(*command, folder):
+    environment = PARALLEL | {"CEEDLIKE_PYTHON": sys.executable, "JAX_PLATFORMS": "cpu"}
+    environment.pop("PYTHONSAFEPATH", None)  # growth.py is in the folder
+    printed = run(*command, cwd=folder, env=environment)
+    return printed == "errors  1.1E-03 and  2.7E-04, order  2.0: good\n"
+
+
+def test_a_fortran_program_has_its_source_term_from_jax(fisher, tmp_path):
+    assert solves(fisher(fortran()), folder=tmp_path)
+
+
+def test_its_processes_each_call_python(fisher, tmp_path):
+    compiler, launcher = need("mpifort", "mpirun")
+    assert solves(launcher, "-n", "2", fisher([compiler], "-DWITH_MPI"), folder=tmp_path)
+
+
+# ---- Finite elements -----------------------------------------------------------------------------
+
+
+def fem(program, *arguments, needs):
+    """Run a program of examples/fem, where what it needs is installed; return the process."""
+    missing = [m for m in needs if not importlib.util.find_spec(m)]
+    if missing:
+        pytest.skip(f"not installed: {', '.join(missing)}")
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONSAFEPATH"}
+    environment |= {"JAX_PLATFORMS": "cpu", "OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, EXAMPLES / "fem" / program, *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+
+
+@pytest.fixture(scope="module", params=[("quad", 2), ("triangle", 1)], ids=["quads", "triangles"])
+def plates(request, tmp_path_factory):
+    """Meshes of Gmsh, the second twice as fine as the first."""
+    kind, order = request.param
+    folder = tmp_path_factory.mktemp("plates")
+    arguments = [folder, "--kind", kind, "--order", str(order), "--levels", "2"]
+    result = fem("plate.py", *arguments, needs=["gmsh"])
+    if "OSError" in result.stderr:
+        pytest.skip(f"Gmsh lacks libraries: {result.stderr.splitlines()[-1]}")
+    assert result.returncode == 0, result.stderr
+    return result.stdout.split()
+
+
+@pytest.mark.parametrize("program", ["poisson.py", "elasticity.py"])
+def test_the_error_falls_with_the_order_and_one(plates, program):
+    result = fem(program, *plates, needs=["meshio", "scipy"])
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.count("good") == 4
+
+
+@pytest.mark.parametrize("program", ["poisson.py", "elasticity.py"])
+def test_a_solution_is_drawn(plates, program, tmp_path):
+    picture = tmp_path / "field.png"
+    needs = ["meshio", "scipy", "matplotlib"]
+    result = fem(program, plates[0], "--output", picture, needs=needs)
+    assert result.returncode == 0, result.stderr
+    assert picture.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+def test_newton_takes_the_same_steps_in_every_language():
+    result = fem("diffusion.py", needs=["jax", "numba", "scipy"])
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.count("good") == 4
