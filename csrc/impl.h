@@ -12,12 +12,13 @@
 /* A code that is dropped inside the library is a warning of clang, which can be told so of the
    declarations that programs read, too. */
 #ifdef __clang__
-#define CEED_CODES_BEGIN                                                                        \
-  _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wignored-attributes\"") \
-      _Pragma(                                                                                  \
-          "clang attribute push(__attribute__((warn_unused_result)), apply_to = "               \
-          "hasType(functionType))")
-#define CEED_CODES_END _Pragma("clang attribute pop") _Pragma("clang diagnostic pop")
+#define CEED_PRAGMA(text) _Pragma(#text)
+#define CEED_CODES_BEGIN                                       \
+  CEED_PRAGMA(clang diagnostic push)                           \
+  CEED_PRAGMA(clang diagnostic ignored "-Wignored-attributes") \
+  CEED_PRAGMA(                                                 \
+      clang attribute push(__attribute__((warn_unused_result)), apply_to = hasType(functionType)))
+#define CEED_CODES_END CEED_PRAGMA(clang attribute pop) CEED_PRAGMA(clang diagnostic pop)
 #else
 #define CEED_CODES_BEGIN
 #define CEED_CODES_END
