@@ -74,6 +74,9 @@ int CeedEvalModeCheck(Ceed ceed, CeedEvalMode eval_mode);
 int CeedStreamCheck(Ceed ceed, FILE *stream);
 int CeedVectorLengthCheck(CeedVector vec, CeedSize length, const char *what);
 
+/* Copy all entries to an array. */
+int CeedVectorCopyTo(CeedVector vec, CeedScalar *to, const char *what);
+
 // ------------------------------------------------------------------------------------------------
 // Arguments: the vectors that a call reads and writes
 // ------------------------------------------------------------------------------------------------
@@ -340,8 +343,7 @@ typedef struct {
 
 typedef enum { FORM_APPLY, FORM_JACOBIAN, FORM_TRANSPOSE, NUM_FORMS } CeedFormKind;
 
-/* What happens to the outputs: all are set, all are added to, or only the active one is added to.
- */
+/* All outputs are set, all are added to, or only the active one is added to. */
 typedef enum { APPLY_SET, APPLY_ADD, APPLY_ADD_ACTIVE } CeedApplyMode;
 
 typedef enum { OPERATOR_OF_QFUNCTION, OPERATOR_COMPOSITE, OPERATOR_SHELL } CeedOperatorKind;

@@ -9,8 +9,7 @@
 
 enum { W = CEED_LANES };
 
-/* One axis of a tensor product, or all nodes of another basis: B and G are values and derivatives.
- */
+/* One axis of a tensor product, or all nodes of another basis, with values B and derivatives G. */
 typedef struct {
   CeedInt dim, num_axes; /* directions of the gradient; axes that are contracted */
   CeedInt m, n;          /* from n to m entries an axis */

@@ -477,6 +477,7 @@ TEST(an_assembled_function_of_too_many_components_is_refused) {
   ASSERT_OK(CeedOperatorSetField(op, "v", rstr, CEED_BASIS_NONE, CEED_VECTOR_ACTIVE));
   ASSERT_CODE(CEED_ERROR_DIMENSION,
               CeedOperatorLinearAssembleQFunction(op, &assembled, &assembled_rstr, NULL));
+  ASSERT_SAYS("9223372028264841218 components");  // 2 (2^31 - 1)^2
   CeedOperatorDestroy(&op);
   CeedQFunctionDestroy(&qf);
   CeedElemRestrictionDestroy(&rstr);
