@@ -140,3 +140,12 @@ int CeedVectorLengthCheck(CeedVector vec, CeedSize length, const char *what) {
             "%s: the vector has %td entries, not %td", what, vec->length, length);
   return CEED_ERROR_SUCCESS;
 }
+
+int CeedVectorCopyTo(CeedVector vec, CeedScalar *to, const char *what) {
+  const CeedScalar *from;
+
+  CeedCall(CeedVectorAcquireRead(vec, CEED_MEM_HOST, &from, what));
+  if (vec->length) memcpy(to, from, vec->buffer->bytes);
+  CeedVectorReleaseRead(vec);
+  return CEED_ERROR_SUCCESS;
+}
