@@ -68,7 +68,8 @@ from .ceed import Ceed
 from .context import QFunctionContext
 from .dlpack import describe, from_dlpack
 from .explain import Explanation, explain
-from .fem import Basis, CompositeOperator, ElemRestriction, Operator
+from .fem import Basis, CompositeOperator, ElemRestriction, Operator, OperatorField
+from .mesh import Geometry, Mesh, Space
 from .qfunction import QFunction
 from .vector import Exchange, Vector
 
@@ -121,12 +122,16 @@ __all__ = [
     "ElemRestriction",
     "Exchange",
     "Explanation",
+    "Geometry",
     "Grad",
     "Interp",
+    "Mesh",
     "Operator",
+    "OperatorField",
     "QField",
     "QFunction",
     "QFunctionContext",
+    "Space",
     "Vector",
     "Weight",
     "__version__",

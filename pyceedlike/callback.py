@@ -6,7 +6,7 @@ from __future__ import annotations
 import inspect
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 from ._lib import (
@@ -99,12 +99,7 @@ class Physics(NamedTuple):
 
     def results(self, returned: Any) -> list[tuple[str, QField, Any]]:
         """Return each output's name, description and array."""
-        arrays = (returned,) if len(self.outputs) == 1 else returned
-        if not isinstance(arrays, (tuple, list)) or len(arrays) != len(self.outputs):
-            raise CeedDimensionError(
-                f"{self.name} must return a tuple of {len(self.outputs)} arrays: "
-                f"{', '.join(self.outputs)}"
-            )
+        arrays = sequence_of(returned, self.outputs, self.name)
         pairs = zip(self.outputs.items(), arrays, strict=True)
         return [(f"the output {name!r} of {self.name}", field, x) for (name, field), x in pairs]
 
@@ -130,6 +125,26 @@ def parameters(function: Callable[..., Any], count: int) -> tuple[list[str], dic
                 f"the context value {name!r} of {function.__name__} needs a default to start from"
             )
     return names, values
+
+
+def sequence_of(results: Any, outputs: Collection[str], name: str) -> Sequence[Any]:
+    """Return what a function of this name returned as one result for each output."""
+    if len(outputs) <= 1:
+        return (results,)[: len(outputs)]
+    if not isinstance(results, (tuple, list)) or len(results) != len(outputs):
+        raise CeedDimensionError(
+            f"{name} must return a tuple of {len(outputs)} arrays: {', '.join(outputs)}"
+        )
+    return results
+
+
+def evaluator_of(function: Callable[..., Any], engine: str, scalar: str) -> Any:
+    """Return what calls a function with arrays over vectors: of JAX, or of NumPy."""
+    if engine == "jax":
+        from .interop.jax import Evaluator
+    else:
+        from .interop.numpy import Evaluator
+    return Evaluator(function, scalar)
 
 
 def engine_of(function: Callable[..., Any]) -> str:
@@ -177,7 +192,7 @@ class Callback:
     def implement(self, engine: str) -> tuple[str, tuple[Any, ...]]:
         """Return what creates the QFunction, and with what: a routine on vectors, or C code."""
         if engine in ("numpy", "jax"):
-            self._set_evaluator(engine)
+            self._evaluate_by(engine)
             return "CeedQFunctionCreateShell", (self._c_function("shell"),)
         if engine not in ("numba", "c"):
             raise CeedIncompatibleError(f"engine {engine!r} is none of numpy, jax, numba, c")
@@ -189,17 +204,13 @@ class Callback:
     def _c_function(self, name: str) -> Any:
         return self.library.ffi.addressof(self.library.lib, f"pyceedlike_{name}")
 
-    def _set_evaluator(self, engine: str) -> None:
-        if engine == "jax":
-            from .interop.jax import Evaluator
-        else:
-            from .interop.numpy import Evaluator
-        self.evaluator = Evaluator(self.physics.function, self.library.scalar)
+    def _evaluate_by(self, engine: str) -> None:
+        self.evaluator = evaluator_of(self.physics.function, engine, self.library.scalar)
 
     def _by_numba(self) -> tuple[int, Any]:
         from .interop.numba import compile_blocks
 
-        self._set_evaluator("numpy")
+        self._evaluate_by("numpy")
         again = int(self.library.ffi.cast("uintptr_t", self._c_function("again")))
         return compile_blocks(self.physics, self.library.scalar, again)
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._lib import EVAL_WEIGHT, NOTRANSPOSE, TRANSPOSE, CeedDimensionError, CeedError
 from ._object import REQUEST_IMMEDIATE, VECTOR_NONE, Object, StandIn, handle_of, request_of, text_of
@@ -425,6 +425,14 @@ class Operator(Object):
         except CeedError as error:
             what = f"that is not sound ({error}),"
         return f"<pyceedlike.{type(self).__name__}{name} {what} {self.scalar}>"
+
+
+class OperatorField(NamedTuple):
+    """What Operator.set_field() takes behind the name: `op.set_field("u", *field)`."""
+
+    restriction: ElemRestriction | StandIn
+    basis: Basis | StandIn
+    vector: Vector | StandIn
 
 
 class CompositeOperator(Operator):

@@ -112,12 +112,37 @@ class QFunction(Object):
             ("inputs", "outputs"), (inputs, outputs), self._counts(), strict=True
         ):
             if len(given) != count:
-                names = ", ".join(self._names()[what == "outputs"])
+                names = ", ".join(self._sizes()[what == "outputs"])
                 raise CeedDimensionError(
                     f"{len(given)} {what} given; the QFunction has {count}: {names}"
                 )
         vectors = [[handle_of(library, "Vector", x) for x in side] for side in (inputs, outputs)]
         self._call("Apply", q, *(library.ffi.new("CeedVector[]", side) for side in vectors))
+
+    @property
+    def inputs(self) -> dict[str, int]:
+        """The sizes of the inputs by name, as add_input() takes them."""
+        return self._sizes()[0]
+
+    @property
+    def outputs(self) -> dict[str, int]:
+        """The sizes of the outputs by name."""
+        return self._sizes()[1]
+
+    def _sizes(self) -> tuple[dict[str, int], dict[str, int]]:
+        library = self._library
+        ffi, lib = library.ffi, library.lib
+        counts, fields = ffi.new("CeedInt[2]"), ffi.new("CeedQFunctionField *[2]")
+        self._call("GetFields", counts, fields, counts + 1, fields + 1)
+        ins, outs = (
+            {
+                ffi.string(library.get("const char *", lib.CeedQFunctionFieldGetName, f)).decode():
+                library.get("CeedInt", lib.CeedQFunctionFieldGetSize, f)
+                for f in ffi.unpack(side, n)
+            }
+            for n, side in zip(counts, fields, strict=True)
+        )  # fmt: skip
+        return ins, outs
 
     def _counts(self) -> Sequence[int]:
         """Return the numbers of inputs and outputs."""
@@ -125,20 +150,8 @@ class QFunction(Object):
         self._call("GetFields", counts, null, counts + 1, null)
         return counts
 
-    def _names(self) -> tuple[list[str], list[str]]:
-        """Return the names of the inputs and of the outputs."""
-        library = self._library
-        ffi, name_of = library.ffi, library.lib.CeedQFunctionFieldGetName
-        counts, fields = ffi.new("CeedInt[2]"), ffi.new("CeedQFunctionField *[2]")
-        self._call("GetFields", counts, fields, counts + 1, fields + 1)
-        ins, outs = (
-            [ffi.string(library.get("const char *", name_of, f[i])).decode() for i in range(n)]
-            for n, f in zip(counts, fields, strict=True)
-        )
-        return ins, outs
-
     def __repr__(self) -> str:
-        ins, outs = (", ".join(names) or "nothing" for names in self._names())
+        ins, outs = (", ".join(names) or "nothing" for names in self._sizes())
         return f"<pyceedlike.QFunction of {ins} to {outs}, {self.scalar}>"
 
 

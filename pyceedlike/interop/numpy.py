@@ -140,6 +140,20 @@ def check_result(result: Any, shape: tuple[int, ...], scalar: str, what: str) ->
         raise CeedIncompatibleError(f"{what} is {result.dtype}, {scalar} is wanted")
 
 
+def store(arrays: list[numpy.ndarray], views: list[numpy.ndarray]) -> None:
+    """Copy arrays into memory, in which they may lie themselves, in another order."""
+    import numpy
+
+    apart = [
+        array.copy()
+        if any(numpy.may_share_memory(array, v) for v in views if v is not view)
+        else array
+        for array, view in zip(arrays, views, strict=True)
+    ]
+    for array, view in zip(apart, views, strict=True):
+        view[...] = array
+
+
 class Evaluator:
     """Calls a function of NumPy arrays with the memory of vectors."""
 
