@@ -70,7 +70,7 @@ from .dlpack import describe, from_dlpack
 from .explain import Explanation, explain
 from .fem import Basis, CompositeOperator, ElemRestriction, Operator, OperatorField
 from .mesh import Geometry, Mesh, Space
-from .qfunction import QFunction
+from .qfunction import QFunction, QFunctionField
 from .vector import Exchange, Vector
 
 __all__ = [
@@ -131,6 +131,7 @@ __all__ = [
     "QField",
     "QFunction",
     "QFunctionContext",
+    "QFunctionField",
     "Space",
     "Vector",
     "Weight",

@@ -101,7 +101,7 @@ TYPES = (
     *("char[]", "char *", "const char **", "const char * *", "uintptr_t *", "size_t *", "void **"),
     *("CeedInt *", "CeedInt[]", "CeedInt[2]", "CeedInt[3]", "CeedInt *[2]", "CeedSize[2]"),
     *("CeedVector[]", "CeedQFunctionUser", "CeedQFunctionField *[2]", "const CeedScalar * *"),
-    *("CeedContextFieldType *", "const CeedContextFieldLabel **"),
+    *("CeedContextFieldType *", "CeedEvalMode *", "const CeedContextFieldLabel **"),
 )
 
 

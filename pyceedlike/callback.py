@@ -127,30 +127,30 @@ def parameters(function: Callable[..., Any], count: int) -> tuple[list[str], dic
     return names, values
 
 
-def sequence_of(results: Any, outputs: Collection[str], name: str) -> Sequence[Any]:
+def sequence_of(returned: Any, outputs: Collection[str], name: str) -> Sequence[Any]:
     """Return what a function of this name returned as one result for each output."""
     if len(outputs) <= 1:
-        return (results,)[: len(outputs)]
-    if not isinstance(results, (tuple, list)) or len(results) != len(outputs):
+        return (returned,)[: len(outputs)]
+    if not isinstance(returned, (tuple, list)) or len(returned) != len(outputs):
         raise CeedDimensionError(
             f"{name} must return a tuple of {len(outputs)} arrays: {', '.join(outputs)}"
         )
-    return results
-
-
-def evaluator_of(function: Callable[..., Any], engine: str, scalar: str) -> Any:
-    """Return what calls a function with arrays over vectors: of JAX, or of NumPy."""
-    if engine == "jax":
-        from .interop.jax import Evaluator
-    else:
-        from .interop.numpy import Evaluator
-    return Evaluator(function, scalar)
+    return returned
 
 
 def engine_of(function: Callable[..., Any]) -> str:
     """Return what a function is made for: what jax.jit() and numba.njit() return says so."""
     package = type(function).__module__.partition(".")[0]
     return {"jax": "jax", "jaxlib": "jax", "numba": "numba"}.get(package, "numpy")
+
+
+def evaluator_of(engine: str, function: Callable[..., Any], scalar: str) -> Any:
+    """Return what calls a function with the memory of vectors, as arrays of NumPy or JAX."""
+    if engine == "jax":
+        from .interop.jax import Evaluator
+    else:
+        from .interop.numpy import Evaluator
+    return Evaluator(function, scalar)
 
 
 # ---- How it is called ----------------------------------------------------------------------------
@@ -192,7 +192,7 @@ class Callback:
     def implement(self, engine: str) -> tuple[str, tuple[Any, ...]]:
         """Return what creates the QFunction, and with what: a routine on vectors, or C code."""
         if engine in ("numpy", "jax"):
-            self._evaluate_by(engine)
+            self._set_evaluator(engine)
             return "CeedQFunctionCreateShell", (self._c_function("shell"),)
         if engine not in ("numba", "c"):
             raise CeedIncompatibleError(f"engine {engine!r} is none of numpy, jax, numba, c")
@@ -204,13 +204,13 @@ class Callback:
     def _c_function(self, name: str) -> Any:
         return self.library.ffi.addressof(self.library.lib, f"pyceedlike_{name}")
 
-    def _evaluate_by(self, engine: str) -> None:
-        self.evaluator = evaluator_of(self.physics.function, engine, self.library.scalar)
+    def _set_evaluator(self, engine: str) -> None:
+        self.evaluator = evaluator_of(engine, self.physics.function, self.library.scalar)
 
     def _by_numba(self) -> tuple[int, Any]:
         from .interop.numba import compile_blocks
 
-        self._evaluate_by("numpy")
+        self._set_evaluator("numpy")
         again = int(self.library.ffi.cast("uintptr_t", self._c_function("again")))
         return compile_blocks(self.physics, self.library.scalar, again)
 

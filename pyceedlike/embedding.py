@@ -75,13 +75,16 @@ def _call(name: str, inputs: list[Vector], outputs: list[Vector], scalar: str) -
             outs = [stack.enter_context(vector.array_write()) for vector in outputs]
             function(*ins, out=outs[0] if len(outs) == 1 else tuple(outs))
         return
-    evaluator = evaluator_of(function, engine_of(function), scalar)
-    results = evaluator.call([evaluator.argument(v, (len(v),)) for v in inputs], {})
+    engine = "jax" if engine_of(function) == "jax" else "numpy"
+    evaluator = evaluator_of(engine, function, scalar)
+    with contextlib.ExitStack() as stack:
+        for vector in inputs:
+            stack.enter_context(vector.array_read())
+        returned = evaluator.call([evaluator.argument(v, (len(v),)) for v in inputs], {})
     names = [f"output {i + 1}" for i in range(len(outputs))]
-    results = sequence_of(results, names, "it")
     arrays = [
         evaluator.result(x, (len(vector),), what)[0]
-        for what, vector, x in zip(names, outputs, results, strict=True)
+        for what, vector, x in zip(names, outputs, sequence_of(returned, names, "it"), strict=True)
     ]
     with contextlib.ExitStack() as stack:
         store(arrays, [stack.enter_context(vector.array_write()) for vector in outputs])

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._lib import CeedAccessError, CeedDimensionError, Library
 from ._object import Object, handle_of, text_of
@@ -15,6 +15,13 @@ from .context import QFunctionContext
 
 if TYPE_CHECKING:
     from .vector import Vector
+
+
+class QFunctionField(NamedTuple):
+    """An input or output: how many components, and how it is evaluated, as EVAL_GRAD."""
+
+    size: int
+    mode: int
 
 
 class QFunction(Object):
@@ -112,37 +119,12 @@ class QFunction(Object):
             ("inputs", "outputs"), (inputs, outputs), self._counts(), strict=True
         ):
             if len(given) != count:
-                names = ", ".join(self._sizes()[what == "outputs"])
+                names = ", ".join(getattr(self, what))
                 raise CeedDimensionError(
                     f"{len(given)} {what} given; the QFunction has {count}: {names}"
                 )
         vectors = [[handle_of(library, "Vector", x) for x in side] for side in (inputs, outputs)]
         self._call("Apply", q, *(library.ffi.new("CeedVector[]", side) for side in vectors))
-
-    @property
-    def inputs(self) -> dict[str, int]:
-        """The sizes of the inputs by name, as add_input() takes them."""
-        return self._sizes()[0]
-
-    @property
-    def outputs(self) -> dict[str, int]:
-        """The sizes of the outputs by name."""
-        return self._sizes()[1]
-
-    def _sizes(self) -> tuple[dict[str, int], dict[str, int]]:
-        library = self._library
-        ffi, lib = library.ffi, library.lib
-        counts, fields = ffi.new("CeedInt[2]"), ffi.new("CeedQFunctionField *[2]")
-        self._call("GetFields", counts, fields, counts + 1, fields + 1)
-        ins, outs = (
-            {
-                ffi.string(library.get("const char *", lib.CeedQFunctionFieldGetName, f)).decode():
-                library.get("CeedInt", lib.CeedQFunctionFieldGetSize, f)
-                for f in ffi.unpack(side, n)
-            }
-            for n, side in zip(counts, fields, strict=True)
-        )  # fmt: skip
-        return ins, outs
 
     def _counts(self) -> Sequence[int]:
         """Return the numbers of inputs and outputs."""
@@ -150,8 +132,35 @@ class QFunction(Object):
         self._call("GetFields", counts, null, counts + 1, null)
         return counts
 
+    @property
+    def inputs(self) -> dict[str, QFunctionField]:
+        """The inputs by name."""
+        return self._fields()[0]
+
+    @property
+    def outputs(self) -> dict[str, QFunctionField]:
+        """The outputs by name."""
+        return self._fields()[1]
+
+    def _fields(self) -> tuple[dict[str, QFunctionField], dict[str, QFunctionField]]:
+        ffi = self._library.ffi
+        counts, fields = ffi.new("CeedInt[2]"), ffi.new("CeedQFunctionField *[2]")
+        self._call("GetFields", counts, fields, counts + 1, fields + 1)
+        ins, outs = (
+            dict(map(self._field, ffi.unpack(side, n) if n else []))
+            for n, side in zip(counts, fields, strict=True)
+        )
+        return ins, outs
+
+    def _field(self, field: Any) -> tuple[str, QFunctionField]:
+        lib, get = self._library.lib, self._library.get
+        name = get("const char *", lib.CeedQFunctionFieldGetName, field)
+        size = get("CeedInt", lib.CeedQFunctionFieldGetSize, field)
+        mode = get("CeedEvalMode", lib.CeedQFunctionFieldGetEvalMode, field)
+        return self._library.ffi.string(name).decode(), QFunctionField(size, mode)
+
     def __repr__(self) -> str:
-        ins, outs = (", ".join(names) or "nothing" for names in self._sizes())
+        ins, outs = (", ".join(names) or "nothing" for names in self._fields())
         return f"<pyceedlike.QFunction of {ins} to {outs}, {self.scalar}>"
 
 

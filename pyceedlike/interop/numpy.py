@@ -124,6 +124,20 @@ def over(buffer: Any, scalar: str, shape: tuple[int, ...]) -> numpy.ndarray:
     return numpy.frombuffer(buffer, scalar).reshape(shape)
 
 
+def store(arrays: list[Any], views: list[numpy.ndarray]) -> None:
+    """Copy arrays into memory, in which they may lie themselves, in another order."""
+    import numpy
+
+    apart = [
+        numpy.array(array)
+        if any(numpy.may_share_memory(array, v) for v in views if v is not view)
+        else array
+        for array, view in zip(map(numpy.asarray, arrays), views, strict=True)
+    ]
+    for array, view in zip(apart, views, strict=True):
+        view[...] = array
+
+
 def address_view(vector: Vector, shape: tuple[int, ...]) -> numpy.ndarray:
     """Return an array over a vector's memory that does not count as one."""
     ffi = vector._library.ffi
@@ -138,20 +152,6 @@ def check_result(result: Any, shape: tuple[int, ...], scalar: str, what: str) ->
         raise CeedDimensionError(f"{what} has shape {result.shape}, {shape} is wanted")
     if result.dtype != scalar:
         raise CeedIncompatibleError(f"{what} is {result.dtype}, {scalar} is wanted")
-
-
-def store(arrays: list[numpy.ndarray], views: list[numpy.ndarray]) -> None:
-    """Copy arrays into memory, in which they may lie themselves, in another order."""
-    import numpy
-
-    apart = [
-        array.copy()
-        if any(numpy.may_share_memory(array, v) for v in views if v is not view)
-        else array
-        for array, view in zip(arrays, views, strict=True)
-    ]
-    for array, view in zip(apart, views, strict=True):
-        view[...] = array
 
 
 class Evaluator:
