@@ -132,6 +132,7 @@ $(BUILD)/tests/both/test_both: $(BUILD)/tests/f64/test_both.o $(BUILD)/tests/f32
 ifeq ($(origin FC),default)
 FC = gfortran
 endif
+FORTRAN := $(sort $(wildcard fortran/*))
 HAVE_FORTRAN := $(if $(SAN),,$(shell command -v $(firstword $(FC))))
 FFLAGS ?= -O2 -g
 COMPILE_FORTRAN = $(FC) -std=f2018 $(WARNINGS) -fPIC $(FFLAGS)
@@ -142,9 +143,9 @@ $(BUILD)/fortran-flags: always
 
 # The rules of one precision. $1: its folder; $2: its library; $3: its flag.
 define fortran
-$(BUILD)/fortran/$1/ceedlike.o: fortran/ceedlike.F90 $(BUILD)/fortran-flags
+$(BUILD)/fortran/$1/ceedlike.o: $(FORTRAN) $(BUILD)/fortran-flags
 	@mkdir -p $$(@D)
-	$$(call say,FC $$@)$$(COMPILE_FORTRAN) $3 -J$$(@D) -c $$< -o $$@
+	$$(call say,FC $$@)$$(COMPILE_FORTRAN) $3 -J$$(@D) -c fortran/ceedlike.F90 -o $$@
 $(BUILD)/fortran/$1/testing.o: tests/fortran/testing.F90 $(BUILD)/fortran/$1/ceedlike.o
 	$$(call say,FC $$@)$$(COMPILE_FORTRAN_TEST) $3 -J$$(@D) -c $$< -o $$@
 $(BUILD)/fortran/$1/test_%.o: tests/fortran/test_%.F90 $(BUILD)/fortran/$1/testing.o
@@ -213,7 +214,7 @@ fuzz: $(FUZZERS)
 PACKAGE := setup.py ffibuilder.py pyproject.toml Makefile $(sort $(shell \
              find csrc include pyceedlike fortran cmake -path pyceedlike/include -prune \
                -o -name '*.[ch]' -print -o -name '*.py' -print -o -name '*.pyi' -print -o -name \
-               py.typed -print -o -name '*.F90' -print -o -name '*.cmake' -print 2>/dev/null))
+               py.typed -print -o -path 'fortran/*' -print -o -name '*.cmake' -print 2>/dev/null))
 build/package: always
 	$(call keep,$(PACKAGE))
 
@@ -384,7 +385,7 @@ install: lib $(if $(STATIC),$(LIBRARIES:%=$(BUILD)/lib/lib%.a))
 	$(if $(STATIC),install -m 644 $(LIBRARIES:%=$(BUILD)/lib/lib%.a) $(INSTALL_LIB))
 	for l in $(LIBRARIES); do ln -sf lib$$l.so.0 $(INSTALL_LIB)/lib$$l.so || exit 1; done
 	for h in $(HEADERS); do install -m 644 include/$$h $(INSTALL_INCLUDE)/$$h || exit 1; done
-	install -m 644 fortran/ceedlike.F90 $(INSTALL_INCLUDE)
+	install -m 644 $(FORTRAN) $(INSTALL_INCLUDE)
 	for f in cmake/*.cmake; do sed 's|@INCLUDE@|$(CMAKE_INCLUDE)|; s|@VERSION@|$(VERSION)|' $$f \
 	  >$(INSTALL_LIB)/$${f%/*}/ceedlike/$${f##*/} || exit 1; done
 	printf '%s\n' $(call pkgconfig,ceedlike) >$(INSTALL_LIB)/pkgconfig/ceedlike.pc

@@ -87,6 +87,9 @@ GET = "code = ceed_vector_get_array(x, ceed_mem_host, {})"
             GET.format("a, [1,1,1,1,1,1,1,1], [1,1,1,1,1,1,1,1]"),
             id="rank 8",
         ),
+        pytest.param(
+            "real(ceed_scalar), target :: a(1,1,1,1,1,1,1,1)", SET.format("a"), id="set from rank 8"
+        ),
         pytest.param("", "code = ceed_vector_set_value(ceed, 1._ceed_scalar)", id="a context"),
         pytest.param("", "code = ceed_vector_set_value(x, 1.0)", id="a value of another kind"),
     ],
