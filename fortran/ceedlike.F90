@@ -250,12 +250,6 @@ module ceedlike
       type(c_ptr), intent(inout) :: resource
     end function
 
-    integer(c_int) function c_view(ceed, stream) bind(c, name="CeedlikeView"//SFX)
-      import
-      type(ceed_context), value :: ceed
-      type(c_ptr), value :: stream
-    end function
-
     integer(c_int) function c_report_error(ceed, err_code, err_msg) &
         bind(c, name="CeedlikeReportError"//SFX)
       import
@@ -687,17 +681,6 @@ module ceedlike
       logical(c_bool), value :: read_only
       type(c_ptr), intent(inout) :: tensor
     end function
-
-    integer(c_int) function c_dlpack_view(tensor, stream) bind(c, name="CeedlikeDLPackView"//SFX)
-      import
-      type(c_ptr), value :: tensor, stream
-    end function
-
-    integer(c_int) function c_dlpack_view_versioned(tensor, stream) &
-        bind(c, name="CeedlikeDLPackViewVersioned"//SFX)
-      import
-      type(c_ptr), value :: tensor, stream
-    end function
   end interface
 
   ! ----------------------------------------------------------------------------------------------
@@ -715,6 +698,20 @@ module ceedlike
       type(ceed_vector), intent(in) :: inputs(*), outputs(*)
     end function
   end interface
+
+  !> Prints an object, as its handle, to a stream of C.
+  abstract interface
+    integer(c_int) function c_print(object, stream) bind(c)
+      import
+      type(c_ptr), value :: object, stream
+    end function
+  end interface
+
+  procedure(c_print), bind(c, name="CeedlikeView"//SFX) :: c_view
+  procedure(c_print), bind(c, name="CeedlikeDLPackView"//SFX) :: c_dlpack_view
+  procedure(c_print), bind(c, name="CeedlikeDLPackViewVersioned"//SFX) :: c_dlpack_view_versioned
+
+#include "ceedlike_fem.inc"
 
   ! What the C library has for us: a stream that writes into memory, and its end.
   interface
@@ -805,12 +802,8 @@ contains
   integer(c_int) function ceed_view(ceed, unit) result(code)
     type(ceed_context), intent(in) :: ceed
     integer, intent(in), optional :: unit
-    type(c_ptr) :: stream, buffer
-    integer(c_size_t) :: size
 
-    stream = open_memstream(buffer, size)
-    code = c_view(ceed, stream)
-    call print_stream(stream, buffer, size, unit, code)
+    code = view(c_view, ceed%handle, unit)
   end function
 
   function text_at(address) result(text)
@@ -831,6 +824,19 @@ contains
     do i = 1, length
       text(i:i) = characters(i)
     end do
+  end function
+
+  !> Print an object to a formatted unit, as a function of C does to a stream.
+  integer(c_int) function view(print, object, unit) result(code)
+    procedure(c_print) :: print
+    type(c_ptr), intent(in) :: object
+    integer, intent(in), optional :: unit
+    type(c_ptr) :: stream, buffer
+    integer(c_size_t) :: size
+
+    stream = open_memstream(buffer, size)
+    code = print(object, stream)
+    call print_stream(stream, buffer, size, unit, code)
   end function
 
   !> Close a memory stream and print what was written to it, unless there is an error already.
@@ -955,8 +961,8 @@ contains
         code = ceed_error(ceed, ceed_error_dimension, "The array has "// &
                           decimal(product(extent))//" entries, the vector has "//decimal(length))
       else if (.not. layout%contiguous .and. copy_mode /= ceed_copy_values) then
-        code = ceed_error(ceed, ceed_error_incompatible, "The array is not contiguous: it can't "// &
-                          "be lent, copy it with ceed_copy_values")
+        code = ceed_error(ceed, ceed_error_incompatible, "The array is not contiguous: it "// &
+                          "can't be lent, copy it with ceed_copy_values")
       else if (.not. layout%contiguous .and. mem_type /= ceed_mem_host) then
         code = ceed_error(ceed, ceed_error_unsupported, "An array that is not contiguous can "// &
                           "only be copied from host memory")
@@ -1185,23 +1191,15 @@ contains
   integer(c_int) function ceed_dlpack_view(tensor, unit) result(code)
     type(c_ptr), intent(in) :: tensor
     integer, intent(in), optional :: unit
-    type(c_ptr) :: stream, buffer
-    integer(c_size_t) :: size
 
-    stream = open_memstream(buffer, size)
-    code = c_dlpack_view(tensor, stream)
-    call print_stream(stream, buffer, size, unit, code)
+    code = view(c_dlpack_view, tensor, unit)
   end function
 
   integer(c_int) function ceed_dlpack_view_versioned(tensor, unit) result(code)
     type(c_ptr), intent(in) :: tensor
     integer, intent(in), optional :: unit
-    type(c_ptr) :: stream, buffer
-    integer(c_size_t) :: size
 
-    stream = open_memstream(buffer, size)
-    code = c_dlpack_view_versioned(tensor, stream)
-    call print_stream(stream, buffer, size, unit, code)
+    code = view(c_dlpack_view_versioned, tensor, unit)
   end function
 
   !> Call the deleter of a legacy tensor and set `tensor` to null; null is accepted, twice is safe.
@@ -1251,4 +1249,6 @@ contains
     code = c_python_call(ceed, trim(function)//c_null_char, size(inputs, kind=ceed_int), inputs, &
                          size(outputs, kind=ceed_int), outputs)
   end function
+
+#include "ceedlike_fem_procedures.inc"
 end module
