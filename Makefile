@@ -355,18 +355,20 @@ VERSION := $(shell sed -n 's/^.define CEED_VERSION_[MP][A-Z]* \([0-9]*\)$$/\1/p'
              include/ceedlike.h | paste -sd.)
 LIBRARIES = ceedlike ceedlike_f32
 
-INSTALL_LIB = $(DESTDIR)$(LIBDIR)
-INSTALL_INCLUDE = $(DESTDIR)$(INCLUDEDIR)/ceedlike
+# A path may hold spaces.
+INSTALL_LIB = "$(DESTDIR)$(LIBDIR)"
+INSTALL_INCLUDE = "$(DESTDIR)$(INCLUDEDIR)/ceedlike"
 
 # The lines of a pkg-config file. $1: the library; $2: what a program is compiled with besides.
 pkgconfig = 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$(INCLUDEDIR)/ceedlike' \
   'compat=$${includedir}/compat' 'fortran=$${includedir}/ceedlike.F90' '' \
   'Name: $1' 'Description: vectors shared between C solvers and array libraries' \
-  'Version: $(VERSION)' 'Cflags: -I$${includedir}$2' 'Libs: -L$${libdir} -l$1' \
+  'Version: $(VERSION)' 'Cflags: -I"$${includedir}"$2' 'Libs: -L"$${libdir}" -l$1' \
   'Libs.private: -lm -ldl -pthread'
 
 # The CMake files find the rest from where they lie.
-CMAKE_INCLUDE = $(shell realpath -m --relative-to=$(LIBDIR)/cmake/ceedlike $(INCLUDEDIR)/ceedlike)
+CMAKE_INCLUDE = $(shell realpath -m --relative-to="$(LIBDIR)/cmake/ceedlike" \
+                  "$(INCLUDEDIR)/ceedlike")
 
 # An archive of one object, in which only the names of the interface are left.
 OBJCOPY ?= objcopy
@@ -393,8 +395,8 @@ install: lib $(if $(STATIC),$(LIBRARIES:%=$(BUILD)/lib/lib%.a))
 	  >$(INSTALL_LIB)/pkgconfig/ceedlike_f32.pc
 
 uninstall:
-	rm -f $(foreach l,$(LIBRARIES),$(addprefix $(INSTALL_LIB)/,lib$l.so lib$l.so.0 lib$l.a \
-	  pkgconfig/$l.pc))
+	for l in $(LIBRARIES); do rm -f $(foreach f,lib$$l.so lib$$l.so.0 lib$$l.a pkgconfig/$$l.pc, \
+	  $(INSTALL_LIB)/$f) || exit 1; done
 	rm -rf $(INSTALL_INCLUDE) $(INSTALL_LIB)/cmake/ceedlike
 
 clean:

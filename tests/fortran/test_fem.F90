@@ -206,7 +206,7 @@ contains
 
     sums_to = .false.
     if (bad(HERE, ceed_vector_get_array_read(vec, ceed_mem_host, a))) return
-    sums_to = abs(sum(a) - expected) <= 100*epsilon(expected)
+    sums_to = abs(sum(a) - expected) <= 100*epsilon(expected)*max(1._s, abs(expected))
     if (bad(HERE, ceed_vector_restore_array_read(vec, a))) sums_to = .false.
   end function
 
