@@ -5,7 +5,7 @@
 # make test       the tests in C, in Python, and in Fortran where there is a compiler (FC)
 # make check      what every change must pass: format, two compilers, sanitizers, valgrind, the
 #                 examples, the site, and the tests against a wheel in an empty environment
-# make bench      what the exchange and the arithmetic cost, beside NumPy: tables in build/bench
+# make bench      what exchange, arithmetic, QFunctions and operators cost: tables in build/bench
 # make docs       the site, in build/docs/site
 # make fuzz       invented tensors, FUZZ_SECONDS for each program; needs clang
 # make format     lay out the sources in C and Python, and write include/ceedlike_names.h
@@ -91,6 +91,7 @@ define precision
 $(BUILD)/$1/%.o: csrc/%.c $(BUILD)/flags
 	@mkdir -p $$(@D)
 	$$(call say,CC $$@)$$(COMPILE) $(OURS) $3 $$< -o $$@
+$(BUILD)/$1/kernels.o: private CFLAGS += -funroll-loops
 $(BUILD)/$1/fem/contract.o: private CFLAGS += -ffp-contract=fast
 $(BUILD)/$1/ceed.o: private CPPFLAGS += -include $(BUILD)/config.h
 $(BUILD)/$1/ceed.o: $(BUILD)/config.h
@@ -282,7 +283,7 @@ demo demo-fortran:
 
 bench: $(INSTALLED) | $(call HAVE,test) $(call HAVE,demo)
 	@mkdir -p build/bench
-	@$(PYTHON_HERE) && for what in handoff vector; do echo "  BENCH $$what" && "$$python" \
+	@$(PYTHON_HERE) && for what in handoff vector qfunction operator; do echo "  BENCH $$what" && "$$python" \
 	  benchmarks/bench_$$what.py --json build/bench/$$what.json --plot build/bench/$$what.png \
 	  $(BENCH_ARGS) >build/bench/$$what.md && cat build/bench/$$what.md || exit 1; done
 
@@ -302,7 +303,7 @@ docs: $(INSTALLED) | $(call HAVE,docs)
 # ---- Checks --------------------------------------------------------------------------------------
 
 C_FILES := $(filter-out include/ceedlike_names.h,$(sort $(shell \
-             find csrc include pyceedlike tests examples benchmarks -path pyceedlike/include -prune \
+             find csrc include pyceedlike tests companion examples benchmarks -path pyceedlike/include -prune \
                -o -name '*.[ch]' -print -o -name '*.cpp' -print 2>/dev/null)))
 TOOL = $(VENV)/bin/
 
