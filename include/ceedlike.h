@@ -1178,6 +1178,12 @@ int CeedOperatorRestoreContextBooleanRead(CeedOperator op, CeedContextFieldLabel
 ///         alive.
 int CeedOperatorDestroy(CeedOperator *op);
 
+/// CEED_VECTOR_ACTIVE and what else stands for an object that there is not, for languages that
+/// can't read C's constants; every output may be NULL.
+int CeedGetStandIns(CeedVector *vector_active, CeedVector *vector_none,
+                    CeedElemRestriction *elemrestriction_none, CeedBasis *basis_none,
+                    CeedQFunction *qfunction_none);
+
 // ------------------------------------------------------------------------------------------------
 // Python, called from C: the library needs none until a function is called
 // ------------------------------------------------------------------------------------------------
