@@ -29,7 +29,8 @@ int CeedAssembledLength(CeedOperator op, CeedSize *length) {
                     CeedOperatorNumPoints(op));
 }
 
-/* What the QFunction gives with one input component set to 1, of all active outputs. */
+/* What the QFunction gives with one input component set to 1, of all active outputs; a shell may
+   give the memory of its input. */
 static int Probe(const CeedRun *run, CeedVector q_in, CeedInt comp, const CeedActiveFields *outs,
                  CeedScalar *to) {
   CeedOperatorForm *form = run->form;
@@ -37,12 +38,11 @@ static int Probe(const CeedRun *run, CeedVector q_in, CeedInt comp, const CeedAc
 
   CeedCall(CeedVectorSetValueStrided(q_in, comp * n, (comp + 1) * n, 1, 1));
   CeedCall(CeedQFunctionRun(&run->calls, (CeedInt)n, form->q_in, form->q_out));
-  CeedCall(CeedVectorSetValueStrided(q_in, comp * n, (comp + 1) * n, 1, 0));
   for (CeedInt o = 0; o < outs->count; o++) {
     CeedCall(CeedVectorCopyTo(form->q_out[outs->index[o]], to + outs->first_comp[o] * n,
                               run->arguments.what));
   }
-  return CEED_ERROR_SUCCESS;
+  return CeedVectorSetValueStrided(q_in, comp * n, (comp + 1) * n, 1, 0);
 }
 
 /* Passive inputs are what they are; active ones are 0. */
