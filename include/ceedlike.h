@@ -1178,8 +1178,14 @@ int CeedOperatorRestoreContextBooleanRead(CeedOperator op, CeedContextFieldLabel
 ///         alive.
 int CeedOperatorDestroy(CeedOperator *op);
 
+/// CEED_VECTOR_ACTIVE and what else stands for an object that there is not, for languages that
+/// can't read C's constants; every output may be NULL.
+int CeedGetStandIns(CeedVector *vector_active, CeedVector *vector_none,
+                    CeedElemRestriction *elemrestriction_none, CeedBasis *basis_none,
+                    CeedQFunction *qfunction_none);
+
 // ------------------------------------------------------------------------------------------------
-// Python, called from C. The library needs none until a function is called.
+// Python, called from C: the library needs none until a function is called
 // ------------------------------------------------------------------------------------------------
 
 /// Call a Python function, "module:function", with an array for each input, which it may only read.
@@ -1212,7 +1218,7 @@ int CeedPythonCall(Ceed ceed, const char *function, CeedInt num_inputs, CeedVect
   { -1, -1, -1, -1, -1, NULL, false, false, 0 }
 
 // ------------------------------------------------------------------------------------------------
-// Outside the part that cffi reads: error handlers, requests, names of enum values
+// Handlers and names of enum values: what cffi does not read
 // ------------------------------------------------------------------------------------------------
 
 /// Receives every error of a context, after its text was kept for CeedGetErrorMessage(). The
