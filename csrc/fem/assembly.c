@@ -38,7 +38,6 @@ static int Probe(const CeedRun *run, CeedVector q_in, CeedInt comp, const CeedAc
 
   CeedCall(CeedVectorSetValueStrided(q_in, comp * n, (comp + 1) * n, 1, 1));
   CeedCall(CeedQFunctionRun(&run->calls, (CeedInt)n, form->q_in, form->q_out));
-  CeedCall(CeedVectorSetValueStrided(q_in, comp * n, (comp + 1) * n, 1, 0));
   for (CeedInt o = 0; o < outs->count; o++) {
     CeedVector q_out = form->q_out[outs->index[o]];
     const CeedScalar *from;
@@ -46,7 +45,8 @@ static int Probe(const CeedRun *run, CeedVector q_in, CeedInt comp, const CeedAc
     if (n) memcpy(to + outs->first_comp[o] * n, from, q_out->buffer->bytes);
     CeedVectorReleaseRead(q_out);
   }
-  return CEED_ERROR_SUCCESS;
+  /* Last, since an output may lie in the memory of an input. */
+  return CeedVectorSetValueStrided(q_in, comp * n, (comp + 1) * n, 1, 0);
 }
 
 /* Passive inputs are what they are; active ones are 0. */
