@@ -52,6 +52,17 @@ contains
     v(:, 2) = u(:, 1) - u(:, 2)
   end function
 
+  !> Both inputs, added.
+  integer(c_int) function add(ctx, q, in, out) bind(c)
+    type(c_ptr), value :: ctx
+    integer(ceed_int), value :: q
+    type(ceed_vector), intent(in) :: in(*), out(*)
+
+    add = merge(1, 0, c_associated(ctx) .or. q /= 3)
+    if (add == 0) add = ceed_vector_copy(in(1), out(1))
+    if (add == 0) add = ceed_vector_axpy(out(1), 1._s, in(2))
+  end function
+
   !> out(i) = in(i + 1) - in(i), one entry shorter
   integer(c_int) function difference(ctx, in, out) bind(c)
     type(c_ptr), value :: ctx
@@ -108,6 +119,7 @@ program test_fem
   call run("its_error_reaches_the_caller_with_its_text", &
            its_error_reaches_the_caller_with_its_text)
   call run("a_qfunction_sees_its_components_as_columns", a_qfunction_sees_its_components_as_columns)
+  call run("a_routine_on_vectors_is_a_qfunction", a_routine_on_vectors_is_a_qfunction)
   call run("data_of_a_context_are_let_go_of_once", data_of_a_context_are_let_go_of_once)
   call run("a_routine_of_fortran_is_an_operator", a_routine_of_fortran_is_an_operator)
   call run("a_composite_operator_is_the_sum_of_its_parts", &
@@ -489,6 +501,24 @@ contains
     if (bad(HERE, ceed_qfunction_apply(qf, 3, u, v))) return
     if (bad(HERE, values_are(v(1), [5, 7, 9, -3, -3, -3]*1._s))) return
     if (bad(HERE, ceed_vector_destroy(u(1)))) return
+    if (bad(HERE, ceed_vector_destroy(v(1)))) return
+    if (bad(HERE, ceed_qfunction_destroy(qf))) return
+  end subroutine
+
+  subroutine a_routine_on_vectors_is_a_qfunction
+    type(ceed_qfunction) :: qf
+    type(ceed_vector) :: u(2), v(1)
+
+    if (bad(HERE, ceed_qfunction_create_shell(ceed, add, "add", qf))) return
+    if (bad(HERE, ceed_qfunction_add_input(qf, "u", 1, ceed_eval_none))) return
+    if (bad(HERE, ceed_qfunction_add_input(qf, "w", 1, ceed_eval_none))) return
+    if (bad(HERE, ceed_qfunction_add_output(qf, "v", 1, ceed_eval_none))) return
+    u = [iota(3), iota(3)]
+    v(1) = iota(3)
+    if (bad(HERE, ceed_qfunction_apply(qf, 3, u, v))) return
+    if (bad(HERE, values_are(v(1), [2, 4, 6]*1._s))) return
+    if (bad(HERE, ceed_vector_destroy(u(1)))) return
+    if (bad(HERE, ceed_vector_destroy(u(2)))) return
     if (bad(HERE, ceed_vector_destroy(v(1)))) return
     if (bad(HERE, ceed_qfunction_destroy(qf))) return
   end subroutine
