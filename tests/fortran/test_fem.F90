@@ -553,7 +553,8 @@ contains
     x = iota(4)
     y = iota(3)
     if (bad(HERE, ceed_operator_create_shell( &
-                  ceed, 4_ceed_size, 3_ceed_size, difference, transposed, c_loc(factor), op))) return
+                  ceed, 4_ceed_size, 3_ceed_size, difference, transposed, c_loc(factor), &
+                  op))) return
     if (bad(HERE, ceed_operator_apply(op, x, y))) return
     if (bad(HERE, values_are(y, [10, 10, 10]*1._s))) return
     z = iota(4)
@@ -580,9 +581,11 @@ contains
 
     factors = [10, 1]
     if (bad(HERE, ceed_operator_create_shell( &
-                  ceed, 3_ceed_size, 2_ceed_size, difference, ctx=c_loc(factors(1)), op=part))) return
+                  ceed, 3_ceed_size, 2_ceed_size, difference, ctx=c_loc(factors(1)), &
+                  op=part))) return
     if (bad(HERE, ceed_operator_create_shell( &
-                  ceed, 3_ceed_size, 2_ceed_size, difference, ctx=c_loc(factors(2)), op=other))) return
+                  ceed, 3_ceed_size, 2_ceed_size, difference, ctx=c_loc(factors(2)), &
+                  op=other))) return
     if (bad(HERE, ceed_operator_set_name(part, "difference "))) return
     if (bad(HERE, ceed_operator_create_composite(ceed, whole))) return
     if (bad(HERE, ceed_operator_composite_add_sub(whole, part))) return
@@ -646,6 +649,7 @@ contains
   subroutine fields_are_found_by_name
     type(ceed_elem_restriction) :: nodes, points
     type(ceed_basis) :: basis, found
+    type(ceed_context) :: lent
     type(ceed_operator) :: op
     type(ceed_operator_field) :: field
     type(ceed_operator_field), pointer :: inputs(:), outputs(:)
@@ -663,6 +667,8 @@ contains
     if (bad(HERE, ceed_operator_get_field_by_name(op, "v", field))) return
     if (bad(HERE, ceed_operator_field_get_basis(field, found))) return
     if (bad(HERE, c_associated(found%handle, basis%handle))) return
+    lent = ceed_basis_return_ceed(found)
+    if (bad(HERE, c_associated(lent%handle, ceed%handle))) return
     if (bad(HERE, ceed_basis_destroy(found))) return
     if (bad(HERE, ceed_operator_destroy(op))) return
 
