@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from ..ceed import Ceed
 
 
+WIDE = {"int32": "int64"}  # what JAX computes with, of a context's integers
+
+
 @dataclasses.dataclass
 class Traced:
     """What a point function computes: the numbers of each output, the constants of its loops."""
@@ -83,21 +86,24 @@ class PointFunction:
 
     def jaxpr(self) -> Any:
         """Return the jaxpr of inputs and context values, in this order."""
-        import jax
-
         names = list(self.context)
 
         def function(*values: Any) -> tuple[Any, ...]:
             inputs, context = values[: len(self.inputs)], values[len(self.inputs) :]
             return self.results(*inputs, **dict(zip(names, context, strict=True)))
 
-        shapes = [jax.ShapeDtypeStruct(f.shape, "float64") for f in self.inputs.values()]
-        wide = {"int32": "int64"}
-        shapes += [
-            jax.ShapeDtypeStruct(v.shape, wide.get(v.dtype.name, v.dtype.name))
+        return jaxpr_of(function, self.structures())
+
+    def structures(self, directions: Sequence[str] = ()) -> list[Any]:
+        """Return shapes and types: of directions in some inputs, of all inputs, of the context."""
+        import jax
+
+        fields = [*(self.inputs[n] for n in directions), *self.inputs.values()]
+        shapes = [jax.ShapeDtypeStruct(f.shape, "float64") for f in fields]
+        return shapes + [
+            jax.ShapeDtypeStruct(v.shape, WIDE.get(v.dtype.name, v.dtype.name))
             for v in self.context.values()
         ]
-        return jaxpr_of(function, shapes)
 
     def traced(self) -> Traced:
         """Return the graph of the function, made once."""
@@ -145,6 +151,18 @@ class PointFunction:
 
         return gradient(self, outputs)
 
+    def with_state(
+        self, name: str = "state", of: str | Sequence[str] | None = None
+    ) -> PointFunction:
+        """Return the same with an output more: what its jvp() and vjp() need of the point.
+
+        They read it as an input of that name, in the place of `u_at`. It has as few components as
+        it takes not to compute a division or a function of <math.h> again.
+        """
+        from .state import with_state
+
+        return with_state(self, name, of)
+
     # Uses.
 
     def qfunction(self, ceed: Ceed) -> QFunction:
@@ -152,6 +170,10 @@ class PointFunction:
         from .build import qfunction
 
         return qfunction(self, ceed)
+
+    def named(self, name: str) -> PointFunction:
+        """Return the same function under another name, which C code has too."""
+        return PointFunction(self.function, name, self.inputs, self.outputs, self.context)
 
     def c_source(self) -> str:
         """Return the C header of the function, which needs no Python."""
@@ -175,7 +197,7 @@ def _traced(point: PointFunction) -> Traced:
         node = graph.leaf("field", "float64", (), k, math.prod(field.shape))
         values.append(_numbers(low, node, field.shape))
     for k, value in enumerate(point.context.values()):
-        type_ = {"int32": "int64"}.get(value.dtype.name, value.dtype.name)
+        type_ = WIDE.get(value.dtype.name, value.dtype.name)
         node = graph.leaf("context", type_, (), (k, value.ndim > 0), value.size)
         values.append(_numbers(low, node, value.shape))
     results = low.run_closed(closed, values)

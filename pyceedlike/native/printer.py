@@ -144,20 +144,16 @@ class Printer:
 
     def _kept(self, regions: list[Region], outputs: Iterable[Node]) -> set[Node]:
         """Return the values that are needed outside the region that computes them."""
-        kept = set(outputs)
+        kept = {n for output in outputs for n in (output, _source(output))}
         for region in regions:
             for node in region.nodes:
                 needs = self._needs(node) | set(node.args)
                 kept.update(n for n in needs if self.homes.get(n) is not region)
-        return {n for n in kept if n in self.homes and not self._is_read_again(n)}
-
-    def _is_read_again(self, node: Node) -> bool:
-        """Whether a value is read from its array wherever it is needed."""
-        return node.op == "element" and node.args[0].op not in ("field",)
+        return {n for n in kept if n in self.homes}
 
     def _is_computed(self, node: Node) -> bool:
         is_given = node.op in STORED or node.op in ("const", "index", "result")
-        return node in self.live and not is_given and not node.is_uniform
+        return node in self.live and not (is_given or node.is_uniform or _is_read_in_place(node))
 
     # Regions.
 
@@ -306,7 +302,7 @@ class Printer:
             return self.at(node, "k" if node.size > 1 else 0)
         if node in self.buffers:
             return f"{self.buffers[node]}[p]"
-        return self.at(node.args[0], node.param)  # an element, read again
+        return self.at(node.args[0], node.param)
 
     def at(self, node: Node, k: int | str) -> str:
         """Return the C of a number of an array."""
@@ -344,9 +340,14 @@ class Printer:
         self.open("for (size_t p = 0; p < CEED_BLOCK; p++)")
 
 
+def _is_read_in_place(node: Node) -> bool:
+    """Return whether a value is a number of an array that is computed."""
+    return node.op == "element" and node.args[0].op != "field"
+
+
 def _source(node: Node) -> Node:
-    """Return what has to be computed for a value to be there: the loop, for its results."""
-    while node.op in ("result",) or (node.op == "element" and node.args[0].op == "result"):
+    """Return what has to be computed for a value to be there."""
+    while node.op == "result" or _is_read_in_place(node):
         node = node.args[0]
     return node
 
