@@ -29,8 +29,10 @@ MODES = {
     EVAL_GRAD: "CEED_EVAL_GRAD",
     EVAL_WEIGHT: "CEED_EVAL_WEIGHT",
 }
-REGISTER = {"float64": "Double", "int32": "Int32", "bool": "Boolean"}
-MEMBER = {"float64": "double", "int32": "int", "bool": "bool"}
+# How context values are kept; not every libCEED registers booleans.
+KEPT = {"float64": "float64", "int32": "int32", "bool": "int32"}
+MEMBER = {"float64": "double", "int32": "int"}
+REGISTER = {"float64": "Double", "int32": "Int32"}
 RESERVED = set(
     "alignas alignof and asm auto bool break case catch char class const constexpr continue "
     "decltype default delete do double else enum explicit export extern false final float for "
@@ -115,14 +117,19 @@ def c_function(function: PointFunction) -> str:
 
 def members(function: PointFunction, traced: Traced) -> list[tuple[str, str, np.ndarray]]:
     """Return the members of the context's struct: name, C type, and first values."""
-    named = [(identifier(n), MEMBER[v.dtype.name], v) for n, v in function.context.items()]
+    named = [(identifier(n), MEMBER[kept(v)], v) for n, v in function.context.items()]
     tables = [(f"table{k}", C_TYPES[x.dtype.name], x) for k, x in enumerate(traced.tables)]
     return named + tables
 
 
+def kept(x: np.ndarray) -> str:
+    """Return the type that a context value is kept in."""
+    return KEPT[x.dtype.name]
+
+
 def layout(function: PointFunction, traced: Traced, scalar: str) -> np.dtype:
     """Return the struct as NumPy's type, in a precision."""
-    fields = [(n, v.dtype, v.size) for n, v in function.context.items()]
+    fields = [(n, kept(v), v.size) for n, v in function.context.items()]
     for k, x in enumerate(traced.tables):
         type_ = scalar if x.dtype == np.float64 else x.dtype
         fields.append((f"table {k}", type_, x.size))
@@ -157,8 +164,8 @@ def _numbers(x: np.ndarray, type_: str) -> str:
 
 
 def _initial(value: float | int | bool, real: bool) -> str:
-    text = literal(value, "float64" if real else "bool" if isinstance(value, bool) else "int64")
-    return text.replace("(CeedScalar)", "") if real else text
+    text = literal(value if real else int(value), "float64" if real else "int32")
+    return text.replace("(CeedScalar)", "")
 
 
 # ---- The function --------------------------------------------------------------------------------
@@ -214,7 +221,7 @@ def _create(function: PointFunction, traced: Traced, name: str) -> str:
             "CeedQFunctionContextSetData(context, CEED_MEM_HOST, CEED_COPY_VALUES, "
             f"sizeof {name}_defaults, (void *)&{name}_defaults)",
             *(
-                f'CeedQFunctionContextRegister{REGISTER[v.dtype.name]}(context, "{n}", '
+                f'CeedQFunctionContextRegister{REGISTER[kept(v)]}(context, "{n}", '
                 f'offsetof({name}_context, {identifier(n)}), {v.size}, "")'
                 for n, v in function.context.items()
             ),

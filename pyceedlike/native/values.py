@@ -60,6 +60,8 @@ def _run(
     computed = {v for e in equations for v in e.outvars}
     inputs = {v: x for v, x in given.items() if v not in computed}
     given_back = [v if hasattr(v, "val") or v in computed else None for v in wanted]
-    part = Jaxpr([], list(inputs), [v for v in given_back if v is not None], equations, effects)
+    outputs = [v for v in given_back if v is not None]
+    names = jaxpr.debug_info.with_unknown_names()
+    part = Jaxpr([], list(inputs), outputs, equations, effects, names)
     results = iter(jaxpr_as_fun(ClosedJaxpr(part, []))(*inputs.values()))
     return [given[w] if v is None else next(results) for v, w in zip(given_back, wanted, strict=True)]
