@@ -80,7 +80,7 @@ def compile_function(code: str, name: str, scalar: str) -> tuple[int, Any]:
 def _library(code: str, name: str, scalar: str) -> tuple[pathlib.Path, Any]:
     """Return the shared library of the code, made unless it is there; and what it stays for."""
     compiler = shlex.split(os.environ.get("CC", "cc"))
-    flags = [*compiler[1:], *_processor_flags(tuple(compiler)), *FLAGS]
+    flags = [*_processor_flags(compiler), *FLAGS, *compiler[1:]]
     flags += ["-DCEEDLIKE_SINGLE"] if scalar == "float32" else []
     # The function may be static, as CEED_QFUNCTION() makes it.
     text = f"""{HEAD}#line 1 "{name}"
@@ -161,7 +161,7 @@ def _version(compiler: str) -> str | None:
     return done.stdout
 
 
-def _processor_flags(compiler: tuple[str, ...]) -> list[str]:
+def _processor_flags(compiler: list[str]) -> list[str]:
     """Return what asks for this machine's instructions, unless CC says for which to compile."""
     option = "-mcpu" if platform.machine() == "aarch64" else "-march"
     chosen = any(word.startswith(("-march=", "-mcpu=")) for word in compiler)

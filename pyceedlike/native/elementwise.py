@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .ir import Graph, Node
-from .trace import Array, Lowering, Value, as_nodes, rule, type_of, unsupported
+from .ir import Node
+from .trace import Array, Lowering, Value, as_nodes, rule, type_of
 
 # Operations of the graph that a primitive of the same name is. Their C is in printer.py.
 PLAIN = (
@@ -110,7 +110,7 @@ def plain(low: Lowering, equation: Any, *args: Value) -> list[Value]:
     """Operations that C has, or a function of <math.h>."""
     op, out = equation.primitive.name, equation.outvars[0].aval
     if equation.params.get("accuracy") is not None:
-        raise unsupported(equation, "choice of accuracy")
+        raise low.unsupported("choice of accuracy")
     return [apply(low, op, out.dtype.name, args)]
 
 

@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
-import inspect
 import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._lib import CeedDimensionError, CeedIncompatibleError
+from .._lib import CeedDimensionError
 from ..qfunction import QField, QFunction, _parameters
 from .ir import Graph, Node
 from .trace import Array, Lowering, as_nodes, jaxpr_of
@@ -190,8 +188,8 @@ def _traced(point: PointFunction) -> Traced:
     from . import control, elementwise, tensor  # noqa: F401 - their rules
 
     closed = point.jaxpr()
-    graph, tables = Graph(), []
-    low = Lowering(graph, tables)
+    graph = Graph()
+    low = Lowering(graph)
     values = []
     for k, field in enumerate(point.inputs.values()):
         node = graph.leaf("field", "float64", (), k, math.prod(field.shape))
@@ -203,7 +201,7 @@ def _traced(point: PointFunction) -> Traced:
     results = low.run_closed(closed, values)
     results = [elementwise.cast(low, x, "float64") for x in results]
     outputs = [list(low.nodes(x).ravel()) for x in results]
-    return Traced(outputs, tables)
+    return Traced(outputs, low.tables)
 
 
 def _numbers(low: Lowering, node: Node, shape: tuple[int, ...]) -> Any:

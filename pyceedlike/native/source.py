@@ -34,12 +34,7 @@ KEPT = {"float64": "float64", "int32": "int32", "bool": "int32"}
 MEMBER = {"float64": "double", "int32": "int"}
 REGISTER = {"float64": "Double", "int32": "Int32"}
 RESERVED = set(
-    "alignas alignof and asm auto bool break case catch char class const constexpr continue "
-    "decltype default delete do double else enum explicit export extern false final float for "
-    "friend goto if inline int long mutable namespace new noexcept not nullptr operator or private "
-    "protected public register restrict return short signed sizeof static struct switch template "
-    "this throw true try typedef typename typeof union unsigned using virtual void volatile "
-    "while xor".split()
+    ["alignas", "alignof", "and", "asm", "auto", "bool", "break", "case", "catch", "char", "class", "const", "constexpr", "continue", "decltype", "default", "delete", "do", "double", "else", "enum", "explicit", "export", "extern", "false", "final", "float", "for", "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not", "nullptr", "operator", "or", "private", "protected", "public", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "template", "this", "throw", "true", "try", "typedef", "typename", "typeof", "union", "unsigned", "using", "virtual", "void", "volatile", "while", "xor"]
 )
 
 HEAD = """\
@@ -209,7 +204,9 @@ def _create(function: PointFunction, traced: Traced, name: str) -> str:
     calls = [f"CeedQFunctionCreateInterior(ceed, 1, {name}, {name}_loc, qf)"]
     for side, fields in (("Input", function.inputs), ("Output", function.outputs)):
         for n, field in fields.items():
-            calls.append(f'CeedQFunctionAdd{side}(*qf, "{n}", {field_size(field)}, {MODES[field.mode]})')
+            calls.append(
+                f'CeedQFunctionAdd{side}(*qf, "{n}", {field_size(field)}, {MODES[field.mode]})'
+            )
     found = members(function, traced)
     begin, defaults = [], []
     if found:

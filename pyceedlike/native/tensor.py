@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .elementwise import apply, cast, elementwise, simplified
-from .trace import Array, Lowering, Value, as_nodes, rule, size_of, type_of, unsupported
+from .trace import Array, Lowering, Value, as_nodes, rule, size_of, type_of
 
 UNROLLED = 100  # products of a contraction that is written out; longer ones are loops
 
@@ -159,7 +159,7 @@ def _by_cases(
         return [case(indices)]
     numbers, type_ = low.nodes(indices), type_of(indices)
     if numbers.size != len(axes):
-        raise unsupported(equation, "more than one place that depends on the point")
+        raise low.unsupported("more than one place that depends on the point")
     lengths = [x.shape[axis] for axis in axes]
     result = case(np.reshape(lengths, indices.shape))  # outside
     for corner in itertools.product(*map(range, lengths)):

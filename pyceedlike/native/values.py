@@ -64,4 +64,6 @@ def _run(
     names = jaxpr.debug_info.with_unknown_names()
     part = Jaxpr([], list(inputs), outputs, equations, effects, names)
     results = iter(jaxpr_as_fun(ClosedJaxpr(part, []))(*inputs.values()))
-    return [given[w] if v is None else next(results) for v, w in zip(given_back, wanted, strict=True)]
+    return [
+        given[w] if v is None else next(results) for v, w in zip(given_back, wanted, strict=True)
+    ]

@@ -66,7 +66,8 @@ def our_flags():
 
 
 @pytest.mark.parametrize(
-    "compiler", ["gcc -x c -std=c99", "g++ -x c++ -std=c++11", "clang -x c -std=c99", "clang++ -x c++"]
+    "compiler",
+    ["gcc -x c -std=c99", "g++ -x c++ -std=c++11", "clang -x c -std=c99", "clang++ -x c++"],
 )
 @pytest.mark.parametrize("is_ours", [True, False], ids=["ceedlike", "libceed"])
 def test_the_header_is_accepted(header, compiler, is_ours, tmp_path):
@@ -80,11 +81,23 @@ def test_the_header_is_accepted(header, compiler, is_ours, tmp_path):
 
 def test_the_fortran_module_is_accepted(header, tmp_path):
     module = header.with_suffix(".F90")
-    run(*fortran(), "-std=f2018", *CONVENTIONS, "-c", module, "-J", tmp_path, "-o", tmp_path / "law.o")
+    run(
+        *fortran(),
+        "-std=f2018",
+        *CONVENTIONS,
+        "-c",
+        module,
+        "-J",
+        tmp_path,
+        "-o",
+        tmp_path / "law.o",
+    )
 
 
 def test_the_header_uses_only_libceeds_names_for_qfunctions(header):
-    text = re.sub(r"#ifndef CEED_RUNNING_JIT_PASS.*?#endif\n(?=\n|$)", "", header.read_text(), flags=re.S)
+    text = re.sub(
+        r"#ifndef CEED_RUNNING_JIT_PASS.*?#endif\n(?=\n|$)", "", header.read_text(), flags=re.S
+    )
     assert "#include" not in text
     used = set(re.findall(r"\bCeed\w+", text))
     assert used <= {"CeedInt", "CeedScalar", "CeedPragmaSIMD"}
@@ -114,7 +127,11 @@ int nvrtcDestroyProgram(void **);
 
 
 def test_cudas_run_time_compiler_accepts_the_header(header):
-    package = importlib.util.find_spec("nvidia.cuda_nvrtc") if importlib.util.find_spec("nvidia") else None
+    package = (
+        importlib.util.find_spec("nvidia.cuda_nvrtc")
+        if importlib.util.find_spec("nvidia")
+        else None
+    )
     if not package:
         pytest.skip("PyPI's nvidia-cuda-nvrtc-cu12 is not installed")
     import cffi
@@ -191,7 +208,17 @@ int main(int argc, char **argv) {
 def build_apply(header, folder, flags):
     source = folder / "apply.c"
     source.write_text(APPLY)
-    run(*need("cc"), "-std=c99", "-O1", f"-I{header.parent}", source, "-o", folder / "apply", *flags, "-lm")
+    run(
+        *need("cc"),
+        "-std=c99",
+        "-O1",
+        f"-I{header.parent}",
+        source,
+        "-o",
+        folder / "apply",
+        *flags,
+        "-lm",
+    )
     return folder / "apply"
 
 
@@ -232,7 +259,9 @@ def product(u, *, k=2.0):
 
 def compile_law(folder, *arguments, **options):
     (folder / "laws.py").write_text(LAWS)
-    return run(sys.executable, "-P", "-m", "pyceedlike", "compile", *arguments, cwd=folder, **options)
+    return run(
+        sys.executable, "-P", "-m", "pyceedlike", "compile", *arguments, cwd=folder, **options
+    )
 
 
 def test_the_command_writes_what_c_source_says(tmp_path):
@@ -321,7 +350,9 @@ def test_what_was_compiled_ahead_of_time_needs_no_compiler(cache, monkeypatch):
     scaled_by(pyceedlike.Ceed())
     monkeypatch.setattr(compiled, "_version", lambda compiler: None)
     assert scaled_by(pyceedlike.Ceed()) == 6
-    with pytest.raises(pyceedlike.CeedUnsupportedError, match=r"install one.*CC.*CEEDLIKE_CACHE_DIR"):
+    with pytest.raises(
+        pyceedlike.CeedUnsupportedError, match=r"install one.*CC.*CEEDLIKE_CACHE_DIR"
+    ):
         scaled_by(pyceedlike.Ceed(), SCALED.replace("3", "4"))
 
 
