@@ -68,6 +68,9 @@ module ceedlike
   public :: ceed_dlpack_spec, ceed_dlpack_check
   public :: ceed_dlpack_delete, ceed_dlpack_delete_versioned
 
+  ! Python
+  public :: ceed_python_call
+
 #ifdef CEEDLIKE_SINGLE
   integer, parameter :: ceed_scalar = c_float
 #else
@@ -655,6 +658,22 @@ module ceedlike
         bind(c, name="CeedlikeDLPackViewVersioned"//SFX)
       import
       type(c_ptr), value :: tensor, stream
+    end function
+  end interface
+
+  ! ----------------------------------------------------------------------------------------------
+  ! Python
+  ! ----------------------------------------------------------------------------------------------
+
+  interface
+    integer(c_int) function c_python_call( &
+        ceed, function, num_inputs, inputs, num_outputs, outputs) &
+        bind(c, name="CeedlikePythonCall"//SFX)
+      import
+      type(ceed_context), value :: ceed
+      character(kind=c_char), intent(in) :: function(*)
+      integer(ceed_int), value :: num_inputs, num_outputs
+      type(ceed_vector), intent(in) :: inputs(*), outputs(*)
     end function
   end interface
 
@@ -1500,4 +1519,19 @@ contains
     end if
     tensor = c_null_ptr
   end subroutine
+
+  ! ----------------------------------------------------------------------------------------------
+  ! Python
+  ! ----------------------------------------------------------------------------------------------
+
+  !> Call "module:function" of Python. The arrays there have one axis, the first index fastest:
+  !> u.reshape(shape, order="F") shows one with the axes that it has here.
+  integer(c_int) function ceed_python_call(ceed, function, inputs, outputs) result(code)
+    type(ceed_context), intent(in) :: ceed
+    character(*), intent(in) :: function
+    type(ceed_vector), intent(in) :: inputs(:), outputs(:)
+
+    code = c_python_call(ceed, trim(function)//c_null_char, size(inputs, kind=ceed_int), inputs, &
+                         size(outputs, kind=ceed_int), outputs)
+  end function
 end module

@@ -66,7 +66,8 @@ from ._object import (
 from .ceed import Ceed
 from .dlpack import describe, from_dlpack
 from .explain import Explanation, explain
-from .fem import Basis, CompositeOperator, ElemRestriction, Operator
+from .fem import Basis, CompositeOperator, ElemRestriction, Operator, OperatorField
+from .mesh import Geometry, Mesh, Space
 from .qfunction import Data, Grad, Interp, QField, QFunction, QFunctionContext, Weight
 from .vector import Exchange, Vector
 
@@ -119,12 +120,16 @@ __all__ = [
     "ElemRestriction",
     "Exchange",
     "Explanation",
+    "Geometry",
     "Grad",
     "Interp",
+    "Mesh",
     "Operator",
+    "OperatorField",
     "QField",
     "QFunction",
     "QFunctionContext",
+    "Space",
     "Vector",
     "Weight",
     "__version__",

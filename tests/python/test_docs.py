@@ -31,7 +31,7 @@ PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md")),
     *sorted((ROOT / "docs").glob("*.md")),
 ]
-PARTNERS = ("jax", "torch", "tvm_ffi")
+PARTNERS = ("jax", "torch", "tvm_ffi", "libceed")
 FENCE = re.compile(r"^(?:<!-- lines of (\S+) -->\n)?```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 GENERATED = {"c-api.md", "python-api.md"}  # by scripts/reference.py, for the site
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -66,6 +66,10 @@ class Checker(doctest.OutputChecker):
         )
 
 
+def partners_of(code):
+    return [p for p in PARTNERS if re.search(rf"\b{p}\b", code)]
+
+
 def run_doctest(test):
     said = []
     runner = doctest.DocTestRunner(Checker(), optionflags=OPTIONS)
@@ -87,7 +91,7 @@ def run_program(block, namespace):
 
 
 def run_block(block, namespace):
-    missing = [p for p in PARTNERS if p in block.code and not importlib.util.find_spec(p)]
+    missing = [p for p in partners_of(block.code) if not importlib.util.find_spec(p)]
     if missing:
         return ["skipped", f"not installed: {', '.join(missing)}"]
     if ">>>" not in block.code:
@@ -115,7 +119,7 @@ def run_docstrings(name):
     results = []
     for test in doctest.DocTestFinder().find(module, name):
         test.globs |= {"np": np, "pyceedlike": pyceedlike}
-        partners = [p for p in PARTNERS if p in test.docstring]
+        partners = partners_of(test.docstring)
         if test.examples and all(map(importlib.util.find_spec, partners)):
             test.globs |= {p: importlib.import_module(p) for p in partners}
             results.append([test.name, *run_doctest(test)])
@@ -217,7 +221,7 @@ def test_quoted_lines_stand_in_the_file(block):
 
 MODULES = [
     "pyceedlike",
-    *(m.name for m in pkgutil.iter_modules(pyceedlike.__path__, "pyceedlike.")
+    *(m.name for m in pkgutil.walk_packages(pyceedlike.__path__, "pyceedlike.")
       if not m.name.endswith("__main__")),
 ]  # fmt: skip
 
