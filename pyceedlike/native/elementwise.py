@@ -146,7 +146,7 @@ def rounded(low: Lowering, equation: Any, x: Value) -> list[Value]:
 
 @rule("clamp")
 def clamp(low: Lowering, equation: Any, low_end: Value, x: Value, high_end: Value) -> list[Value]:
-    """The lower end, then the upper one."""
+    """Apply the lower end, then the upper one."""
     type_ = type_of(x)
     return [apply(low, "min", type_, (apply(low, "max", type_, (low_end, x)), high_end))]
 
@@ -196,11 +196,11 @@ def converted(x: np.ndarray, type_: str) -> np.ndarray:
 
 @rule("add_any")
 def add_any(low: Lowering, equation: Any, *args: Value) -> list[Value]:
-    """The sum of tangents."""
+    """Add tangents."""
     return [apply(low, "add", equation.outvars[0].aval.dtype.name, args)]
 
 
 @rule("copy", "copy_p", "stop_gradient", "optimization_barrier")
 def same(low: Lowering, equation: Any, *args: Value) -> Sequence[Value]:
-    """What says something to JAX alone."""
+    """Pass on what says something to JAX alone."""
     return args

@@ -33,7 +33,17 @@ class Traced:
 class PointFunction:
     """Physics at one point, made by native.qfunction(); Ceed.Operator() takes it as a QFunction.
 
-    Its inputs and outputs have the shapes of one point, without an axis of points.
+    Its inputs and outputs have the shapes of one point, without an axis of points. It can be called
+    as the function that it was made of.
+
+    >>> from pyceedlike import native
+    >>> @native.qfunction(pyceedlike.Interp(), pyceedlike.Data(), v=pyceedlike.Interp())
+    ... def reaction(u, w, *, rate=2.0):
+    ...     return w * rate * jax.numpy.sin(u)
+    >>> reaction
+    <pyceedlike.native.PointFunction reaction of u, w to v>
+    >>> reaction.jvp()
+    <pyceedlike.native.PointFunction reaction_jvp of u, u_at, w to v>
     """
 
     def __init__(
@@ -141,7 +151,7 @@ class PointFunction:
         return vjp(self, of)
 
     def gradient(self, **outputs: str) -> PointFunction:
-        """Return the derivatives of a scalar function: gradient(v="u") gives `v`, that in `u`.
+        """Return the derivatives of a scalar function: with v="u" the output `v` is that in `u`.
 
         Of an energy density it is the residual, whose jvp() is the tangent.
         """
@@ -215,7 +225,12 @@ def _numbers(low: Lowering, node: Node, shape: tuple[int, ...]) -> Any:
 def qfunction(
     *inputs: QField, name: str | None = None, **outputs: QField
 ) -> Callable[[Callable[..., Any]], PointFunction]:
-    """Return a decorator that makes a PointFunction of a function written with jax.numpy."""
+    """Return a decorator that makes a PointFunction of a function written with jax.numpy.
+
+    Inputs and outputs are described as for Ceed.qfunction(): by the function's parameters in their
+    order, and by name. Keyword-only parameters are context values: numbers, booleans or arrays. The
+    name, the function's by default, is what the function is called in C.
+    """
 
     def decorate(function: Callable[..., Any]) -> PointFunction:
         names, values = _parameters(function, len(inputs))

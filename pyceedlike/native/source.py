@@ -33,9 +33,15 @@ MODES = {
 KEPT = {"float64": "float64", "int32": "int32", "bool": "int32"}
 MEMBER = {"float64": "double", "int32": "int"}
 REGISTER = {"float64": "Double", "int32": "Int32"}
-RESERVED = set(
-    ["alignas", "alignof", "and", "asm", "auto", "bool", "break", "case", "catch", "char", "class", "const", "constexpr", "continue", "decltype", "default", "delete", "do", "double", "else", "enum", "explicit", "export", "extern", "false", "final", "float", "for", "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not", "nullptr", "operator", "or", "private", "protected", "public", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "template", "this", "throw", "true", "try", "typedef", "typename", "typeof", "union", "unsigned", "using", "virtual", "void", "volatile", "while", "xor"]
-)
+# The words of C and C++.
+RESERVED = """
+alignas alignof and asm auto bool break case catch char class const constexpr continue
+decltype default delete do double else enum explicit export extern false final float for
+friend goto if inline int long mutable namespace new noexcept not nullptr operator or
+private protected public register restrict return short signed sizeof static struct switch
+template this throw true try typedef typename typeof union unsigned using virtual void
+volatile while xor
+""".split()  # noqa: SIM905 - a hundred lines otherwise
 
 HEAD = """\
 // {what}
@@ -301,7 +307,8 @@ def _interfaces(function: PointFunction, name: str) -> list[str]:
     names = ", &\n        ".join(["points", *(identifier(n) for n, _ in fields)])
     return [
         "    !> Make the QFunction, of the handle of a context.",
-        f'    function {name}_create(ceed, qf) &\n        bind(c, name="{name}_create") result(code)',
+        f"    function {name}_create(ceed, qf) &",
+        f'        bind(c, name="{name}_create") result(code)',
         "      import :: c_int, c_ptr",
         "      type(c_ptr), value :: ceed",
         "      type(c_ptr), intent(out) :: qf",

@@ -184,13 +184,12 @@ class Lowering:
         return Array(self.graph.add("pack", first.type, numbers, size=len(numbers)), x.shape)
 
     def _table(self, x: np.ndarray) -> Node:
-        for place, known in enumerate(self.tables):
-            if known.dtype == x.dtype and np.array_equal(known.ravel(), x.ravel(), equal_nan=True):
-                break
-        else:
-            place = len(self.tables)
+        keys = [(t.dtype, t.tobytes()) for t in self.tables]
+        key = x.dtype, x.tobytes()
+        if key not in keys:
             self.tables.append(x)
-        return self.graph.add("table", x.dtype.name, param=place, size=x.size)
+            keys.append(key)
+        return self.graph.add("table", x.dtype.name, param=keys.index(key), size=x.size)
 
     def const(self, number: Any, type_: str) -> Node:
         """Return the node of a number."""

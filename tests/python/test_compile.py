@@ -34,8 +34,8 @@ TABLES = np.random.default_rng(2).standard_normal((12, 9))
 @native.qfunction(Grad(3, 3), Data(), dv=Grad(3, 3), state=Data(4))
 def everything(du, w, *, mu=1.5, default=(1.0, 2.0), order=3, flag=True):
     """A bit of all that there is: a loop, a table, casts, limits, names that C has for itself."""
-    F = jnp.eye(3) + du
-    stress = mu * jnp.log(jnp.abs(jnp.linalg.det(F))) * native.inv(F).T
+    f = jnp.eye(3) + du
+    stress = mu * jnp.log(jnp.abs(jnp.linalg.det(f))) * native.inv(f).T
     x = jnp.tanh(TABLES @ du.reshape(9))
     y = jax.lax.fori_loop(0, 5, lambda i, y: jnp.where(y > jnp.inf, jnp.nan, y * 0.5 + i), x[0])
     state = jnp.array([y, jnp.floor(y), jnp.minimum(x[1], default[1]), order * flag])

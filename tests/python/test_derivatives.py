@@ -14,9 +14,9 @@ jnp = jax.numpy
 
 @native.qfunction(Grad(2, 2), Data(), density=Data())
 def energy(du, w, *, mu=1.5, lam=2.0):
-    F = jnp.eye(2) + du
-    log_J = jnp.log(jnp.linalg.det(F))
-    return w * (mu / 2 * jnp.sum(F * F) - mu * log_J + lam / 2 * log_J**2)
+    f = jnp.eye(2) + du
+    log_j = jnp.log(jnp.linalg.det(f))
+    return w * (mu / 2 * jnp.sum(f * f) - mu * log_j + lam / 2 * log_j**2)
 
 
 residual = energy.gradient(dv="du")
@@ -206,9 +206,9 @@ def volume(dx, weight):
 
 @native.qfunction(Grad(2, 2), Data(), density=Data())
 def stretched(du, w, *, n=4.0, mu=1.0, lam=5.0):
-    F = jnp.eye(2) + 2 * n * du.T
-    log_J = jnp.log(jnp.linalg.det(F))
-    return w * (mu / 2 * jnp.sum(F * F) - mu * log_J + lam / 2 * log_J**2)
+    f = jnp.eye(2) + 2 * n * du.T
+    log_j = jnp.log(jnp.linalg.det(f))
+    return w * (mu / 2 * jnp.sum(f * f) - mu * log_j + lam / 2 * log_j**2)
 
 
 def newton(square, op, u, solve):
