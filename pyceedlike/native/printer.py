@@ -54,21 +54,32 @@ class Printer:
         if any(n.op in LATER or (n.size > 1 and n.op not in STORED) for n in self.live):
             self._blocks(root, outputs)
         else:
-            self._points(root, outputs)
+            self._points(outputs)
         return self.lines
 
     # One loop over points.
 
-    def _points(self, root: Graph, outputs: Sequence[tuple[str, Node]]) -> None:
+    def _points(self, outputs: Sequence[tuple[str, Node]]) -> None:
         self.place = "i"
         self.line("CeedPragmaSIMD")
         self.open("for (size_t i = 0; i < n; i++)")
-        for node in root.nodes:
-            if self._is_computed(node):
-                self._define(node)
         for place, node in outputs:
+            self._define_needed(node)
             self.line(f"{place} = {self.ref(node)};")
         self.close()
+
+    def _define_needed(self, node: Node) -> None:
+        """Define a value behind what it needs, as late as can be, so that few wait in registers."""
+        todo = [node]
+        while todo:
+            here = todo[-1]
+            missing = [a for a in here.args if self._is_computed(a) and a not in self.names]
+            if missing:
+                todo += missing[::-1]
+                continue
+            todo.pop()
+            if self._is_computed(here) and here not in self.names:
+                self._define(here)
 
     # Blocks of points.
 
