@@ -285,6 +285,11 @@ def fortran_module(functions: Sequence[PointFunction], header: str, module: str)
         f"module {module}",
         "  use, intrinsic :: iso_c_binding",
         "  implicit none",
+        "#ifdef CEEDLIKE_SINGLE",
+        "  integer, parameter, private :: real_kind = c_float",
+        "#else",
+        "  integer, parameter, private :: real_kind = c_double",
+        "#endif",
         "  interface",
     ]
     for function in functions:
@@ -303,7 +308,7 @@ def _interfaces(function: PointFunction, name: str) -> list[str]:
     for k, (n, field) in enumerate(fields):
         intent = "in" if k < len(function.inputs) else "out"
         shape = ", ".join(["points", *map(str, field.shape[::-1])])
-        arrays.append(f"      real(c_double), intent({intent}) :: {identifier(n)}({shape})")
+        arrays.append(f"      real(real_kind), intent({intent}) :: {identifier(n)}({shape})")
     names = ", &\n        ".join(["points", *(identifier(n) for n, _ in fields)])
     return [
         "    !> Make the QFunction, of the handle of a context.",
@@ -317,7 +322,7 @@ def _interfaces(function: PointFunction, name: str) -> list[str]:
         "    !> Call it at some points.",
         f"    function {name}_at( &\n        {names}) &",
         f'        bind(c, name="{name}_at") result(code)',
-        "      import :: c_double, c_int",
+        "      import :: c_int, real_kind",
         "      integer(c_int), value :: points",
         *arrays,
         "      integer(c_int) :: code",
