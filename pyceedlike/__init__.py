@@ -63,12 +63,14 @@ from ._object import (
     VECTOR_ACTIVE,
     VECTOR_NONE,
 )
+from .callback import Data, Grad, Interp, QField, Weight
 from .ceed import Ceed
+from .context import QFunctionContext
 from .dlpack import describe, from_dlpack
 from .explain import Explanation, explain
 from .fem import Basis, CompositeOperator, ElemRestriction, Operator, OperatorField
 from .mesh import Geometry, Mesh, Space
-from .qfunction import Data, Grad, Interp, QField, QFunction, QFunctionContext, Weight
+from .qfunction import QFunction, QFunctionField
 from .vector import Exchange, Vector
 
 __all__ = [
@@ -129,6 +131,7 @@ __all__ = [
     "QField",
     "QFunction",
     "QFunctionContext",
+    "QFunctionField",
     "Space",
     "Vector",
     "Weight",

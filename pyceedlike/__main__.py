@@ -22,7 +22,8 @@ def main(arguments: list[str] | None = None) -> None:
         "object",
         nargs="?",
         metavar="module:expression",
-        help="hand over what the expression gives in the module, instead of vectors",
+        help="hand over what the expression gives in the module, instead of vectors; the module is "
+        "imported and the expression evaluated, so that both can do anything",
     )
     compile_help = "write the C header of a point function, for programs without Python"
     compiling = commands.add_parser("compile", help=compile_help, description=compile_help)

@@ -20,12 +20,13 @@ import warnings
 from typing import Any
 
 from ._lib import CeedIncompatibleError, CeedUnsupportedError
+from .buildflags import LIBRARIES, include, libs
 
-INCLUDE = pathlib.Path(__file__).parent / "include" / "ceedlike"
+INCLUDE = include()
 # No flag changes results: errno and the traps of floating point are what nobody asks for. A short
 # loop that straddles two cache lines takes up to half as long again.
 FLAGS = ("-std=gnu99", "-O3", "-fno-math-errno", "-fno-trapping-math", "-falign-loops=32")
-FLAGS += ("-fPIC", "-shared", "-Werror=incompatible-pointer-types")
+FLAGS += ("-fPIC", "-shared", "-Werror=incompatible-pointer-types", "-Werror=int-conversion")
 
 # Vector forms of the functions of <math.h>, with errors below 4 units in the last place.
 ONE = "exp log sin cos"
@@ -89,7 +90,8 @@ def _library(code: str, name: str, scalar: str) -> tuple[pathlib.Path, Any]:
 CeedQFunctionUser pyceedlike_function(void) {{ return {name}; }}
 """
     cache = _folder()
-    parts = [_key(*flags, text, _header()), _processor() if "native" in " ".join(flags) else "any"]
+    made_of = _key(*flags, LIBRARIES[scalar], text, _header())
+    parts = [made_of, _processor() if "native" in " ".join(flags) else "any"]
     version = _version(compiler[0])
     if version is None:
         if made := sorted(cache.glob("-".join([*parts, "*.so"]))):
@@ -98,14 +100,18 @@ CeedQFunctionUser pyceedlike_function(void) {{ return {name}; }}
             f"there is no C compiler {compiler[0]!r}: install one, name another by CC, or let "
             "CEEDLIKE_CACHE_DIR name a folder where this has been compiled before"
         )
-    target = cache / f"{'-'.join([*parts, _key(version)])}.so"
+    command = [compiler[0], *flags, f"-I{INCLUDE}", f"-I{INCLUDE / 'compat'}", "-x", "c", "-"]
+    # Headers of others may change without a word in the code that includes them.
+    included = _run([*command, "-E"], text) if "include" in code else ""
+    target = cache / f"{'-'.join([*parts, _key(version, included)])}.so"
     if target.exists():
         return target, None
-    command = [compiler[0], *flags, f"-I{INCLUDE}", f"-I{INCLUDE / 'compat'}", "-x", "c", "-"]
-    return _make(command, text, target)
+    return _make(command, text, [*shlex.split(libs(scalar)), "-lm"], target)
 
 
-def _make(command: list[str], text: str, target: pathlib.Path) -> tuple[pathlib.Path, Any]:
+def _make(
+    command: list[str], text: str, linked: list[str], target: pathlib.Path
+) -> tuple[pathlib.Path, Any]:
     """Compile into the cache; or into a folder that goes with the process, and say so."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -119,11 +125,11 @@ def _make(command: list[str], text: str, target: pathlib.Path) -> tuple[pathlib.
         )
         folder = tempfile.TemporaryDirectory()
         made = pathlib.Path(folder.name, target.name)
-        _run([*command, "-o", str(made), "-lm"], text)
+        _run([*command, "-o", str(made), *linked], text)
         return made, folder
     with folder:
         made = pathlib.Path(folder.name, target.name)
-        _run([*command, "-o", str(made), "-lm"], text)
+        _run([*command, "-o", str(made), *linked], text)
         made.replace(target)  # at once, whoever else makes it
     return target, None
 
@@ -131,14 +137,16 @@ def _make(command: list[str], text: str, target: pathlib.Path) -> tuple[pathlib.
 def _folder() -> pathlib.Path:
     if chosen := os.environ.get("CEEDLIKE_CACHE_DIR"):
         return pathlib.Path(chosen)
-    cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
-    return pathlib.Path(cache, "pyceedlike")
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", ""))
+    folder = cache if cache.is_absolute() else pathlib.Path.home() / ".cache"
+    return folder / "pyceedlike"
 
 
-def _run(command: list[str], text: str) -> None:
+def _run(command: list[str], text: str) -> str:
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode:
         raise CeedIncompatibleError(f"the C source does not compile:\n{done.stderr}")
+    return done.stdout
 
 
 # ---- What a compiled function depends on ---------------------------------------------------------

@@ -9,7 +9,8 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ..compiled import NoCompilerError
-from ..qfunction import QFunction, QFunctionContext
+from ..context import QFunctionContext
+from ..qfunction import QFunction
 from .source import defaults, identifier, kept, layout
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from .._lib import (
     CeedDimensionError,
     CeedIncompatibleError,
 )
-from ..qfunction import QField
+from ..callback import QField
 
 if TYPE_CHECKING:
     from .point import PointFunction

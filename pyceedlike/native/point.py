@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._lib import CeedDimensionError
-from ..qfunction import QField, QFunction, _parameters
+from ..callback import QField, parameters
+from ..qfunction import QFunction
 from .ir import Graph, Node
 from .trace import Array, Lowering, as_nodes, jaxpr_of
 
@@ -233,7 +234,7 @@ def qfunction(
     """
 
     def decorate(function: Callable[..., Any]) -> PointFunction:
-        names, values = _parameters(function, len(inputs))
+        names, values = parameters(function, len(inputs))
         context = {n: _context_value(n, v) for n, v in values.items()}
         fields = dict(zip(names, inputs, strict=True))
         return PointFunction(function, name or function.__name__, fields, outputs, context)

@@ -20,7 +20,7 @@ from .expressions import C_TYPES, literal
 from .printer import Printer
 
 if TYPE_CHECKING:
-    from ..qfunction import QField
+    from ..callback import QField
     from .point import PointFunction, Traced
 
 MODES = {

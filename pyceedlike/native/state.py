@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._lib import EVAL_NONE, CeedIncompatibleError
-from ..qfunction import QField
+from ..callback import QField
 from .derivatives import Split, reduced, variables
 from .point import PointFunction
 from .trace import jaxpr_of, live_equations

@@ -24,7 +24,10 @@ LAYERS = [
         "_object",
         "sources",
         "vector",
+        "buildflags",
         "compiled",
+        "context",
+        "callback",
         "fab",
         "qfunction",
         "dlpack",
@@ -33,7 +36,7 @@ LAYERS = [
         "mesh",
     ),
     "native",
-    *("embedding", "partners", "explain", "doctor", "buildflags"),
+    *("embedding", "partners", "explain", "doctor"),
 ]
 NATIVE = [
     *("ir", "expressions", "printer", "trace", "elementwise", "tensor", "control", "matrices"),

@@ -385,7 +385,7 @@ IDENTITY = np.eye(2)
 
 
 @native.qfunction(Data(2), v=Data(2))
-def parametrised(u, *, scale=2.0, shift=(1.0, -1.0), A=IDENTITY, power=2, is_doubled=False):  # noqa: N803
+def parametrised(u, *, scale=2.0, shift=(1.0, -1.0), A=IDENTITY, power=2, is_doubled=False):
     return jnp.where(is_doubled, 2, 1) * scale * (A @ u**power) + jnp.asarray(shift)
 
 
