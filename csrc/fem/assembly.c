@@ -42,7 +42,6 @@ static int Probe(const CeedRun *run, CeedVector q_in, CeedInt comp, const CeedAc
     CeedCall(CeedVectorCopyTo(form->q_out[outs->index[o]], to + outs->first_comp[o] * n,
                               run->arguments.what));
   }
-  /* Last, since an output may lie in the memory of an input. */
   return CeedVectorSetValueStrided(q_in, comp * n, (comp + 1) * n, 1, 0);
 }
 
