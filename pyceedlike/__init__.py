@@ -63,10 +63,13 @@ from ._object import (
     VECTOR_ACTIVE,
     VECTOR_NONE,
 )
+from .box import Box
 from .ceed import Ceed
 from .dlpack import describe, from_dlpack
 from .explain import Explanation, explain
+from .fab import At, Fab, FabView
 from .fem import Basis, CompositeOperator, ElemRestriction, Operator
+from .multifab import MultiFab
 from .qfunction import Data, Grad, Interp, QField, QFunction, QFunctionContext, Weight
 from .vector import Exchange, Vector
 
@@ -102,7 +105,9 @@ __all__ = [
     "USE_POINTER",
     "VECTOR_ACTIVE",
     "VECTOR_NONE",
+    "At",
     "Basis",
+    "Box",
     "Ceed",
     "CeedAccessError",
     "CeedBackendError",
@@ -119,8 +124,11 @@ __all__ = [
     "ElemRestriction",
     "Exchange",
     "Explanation",
+    "Fab",
+    "FabView",
     "Grad",
     "Interp",
+    "MultiFab",
     "Operator",
     "QField",
     "QFunction",

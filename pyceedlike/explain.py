@@ -408,7 +408,7 @@ def _ask_values(x: Any, manner: _Manner) -> Tensor:
 
 def tensor_of(x: Any, manner: _Manner) -> Tensor:
     """Return the tensor that a library gets of x; raises NoTensor where it gets none."""
-    if isinstance(x, _exchange.Exporter):
+    if isinstance(x, _exchange.VectorBase):
         return _ask_vector(x, manner)
     if manner.by_table and hasattr(type(x), "__dlpack_c_exchange_api__"):
         return Tensor(*_exchange.examine(x))

@@ -58,7 +58,7 @@ def _position(item: Any, axis: Axis) -> Any:
 
 
 def _integer(item: Any, axis: Axis) -> int:
-    if isinstance(item, bool) or getattr(item, "dtype", None) == bool:
+    if isinstance(item, bool) or "bool" in str(getattr(item, "dtype", "")):
         raise IndexError(f"{item!r} is no solver index of axis {axis.name}: {_MASKS}")
     try:
         return operator.index(item)

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import numpy
 
     from .._exchange import Bracket
+    from ..box import Ghost
+    from ..fab import Fab, FabView
     from ..vector import Vector
 
 
@@ -19,6 +21,58 @@ def share(vector: Vector) -> numpy.ndarray:
     import numpy
 
     return numpy.from_dlpack(vector)
+
+
+def share_part(part: Fab | FabView, copy: bool | None) -> numpy.ndarray:
+    """Return an array of a fab's part."""
+    import numpy
+
+    return numpy.from_dlpack(part) if copy is None else numpy.from_dlpack(part, copy=copy)
+
+
+def select(array: Any, places: tuple[Any, ...]) -> Any:
+    """Return the entries at a plain index."""
+    return array[places]
+
+
+def assign(array: Any, places: tuple[Any, ...], value: Any) -> None:
+    """Set the entries at a plain index."""
+    array[places] = value
+
+
+def cover(shape: tuple[int, ...]) -> numpy.ndarray:
+    """Return an array for a small number of each cell of a box, x fastest."""
+    import numpy
+
+    return numpy.empty(shape, numpy.int8, order="F")
+
+
+def stack(arrays: list[numpy.ndarray]) -> numpy.ndarray:
+    """Return the arrays in one, compact in C order, along a new first axis."""
+    import numpy
+
+    batch = numpy.empty((len(arrays), *arrays[0].shape), arrays[0].dtype)
+    return numpy.stack(arrays, out=batch)
+
+
+def write_batch(
+    tensor: Any, views: list[numpy.ndarray], ghost: Ghost, order: str, what: str
+) -> None:
+    """Write what lies inside of the ghost layers of each block of a tensor."""
+    import numpy
+
+    array = numpy.from_dlpack(tensor)
+    layers = [*ghost, (0, 0)]
+    if order == "nzyx":
+        layers.reverse()
+    shapes = {tuple(map(sum, zip(view.shape, map(sum, layers), strict=True))) for view in views}
+    if array.shape[:1] != (len(views),) or {array.shape[1:]} != shapes:
+        raise CeedDimensionError(
+            f"{what} is {array.shape}, for {len(views)} blocks of {' or '.join(map(str, shapes))}"
+        )
+    inside = tuple(slice(low, low + n) for (low, _), n in zip(layers, views[0].shape, strict=True))
+    for block, view in zip(array, views, strict=True):
+        write(view, block[inside], what)
 
 
 def view(bracket: Bracket) -> numpy.ndarray:

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""pyAMReX: its MultiFabs as ours over the same memory, and ours as its."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from typing import Any
+
+from .. import _exchange
+from .._lib import CeedIncompatibleError
+from ..box import Box
+from ..ceed import Ceed
+from ..fab import Fab
+from ..multifab import MultiFab
+
+_SCALARS = {"d": "float64", "<f8": "float64", "f": "float32", "<f4": "float32"}
+
+
+class _Memory:
+    """A capsule as what has __dlpack__."""
+
+    def __init__(self, capsule: Any) -> None:
+        self.capsule = capsule
+
+    def __dlpack__(self, **request: Any) -> Any:
+        return self.capsule
+
+
+def adopt(mf: Any) -> MultiFab:
+    """Return a MultiFab over the memory of one of pyAMReX."""
+    amr = inspect.getmodule(mf)
+    boxes = [_box_of(mf.box_array()[i]) for i in range(mf.size)]
+    ghost = list(mf.n_grow_vect)
+    fabs = {block.index: _fab_of(mf, block, ghost) for block in mf}
+    scalar = next((fab.scalar for fab in fabs.values()), "float64")
+    owners = list(mf.dm().ProcessorMap())
+    rank = amr.ParallelDescriptor.MyProc()
+    ours = MultiFab(Ceed(scalar=scalar), boxes, mf.n_comp, ghost, owners, rank)
+    for index, fab in fabs.items():
+        ours.set_fab(index, fab)
+    return ours
+
+
+def _box_of(box: Any) -> Box:
+    kind = box.ix_type
+    centring = [int(kind.node_centered(i)) for i in range(len(box.small_end))]
+    return Box(list(box.small_end), list(box.big_end), centring)
+
+
+def _fab_of(mf: Any, block: Any, ghost: list[int]) -> Fab:
+    """Return a fab over a block; its array has the axes [component, z, y, x] in any directions."""
+    array = mf.array(block)
+    interface = array.__array_interface__
+    scalar = _SCALARS.get(interface["typestr"])
+    if scalar is None:
+        raise CeedIncompatibleError(f"this MultiFab holds {interface['typestr']!r}, not floats")
+    box = _box_of(block.fabbox())
+    axes = [0, *range(4 - box.dim, 4)]
+    capsule = _exchange.borrow_address(
+        (mf, array),
+        interface["data"][0],
+        False,
+        {"float64": 8, "float32": 4}[scalar],
+        tuple(interface["shape"][i] for i in axes),
+        tuple(interface["strides"][i] for i in axes),
+    )
+    return Fab.from_dlpack(
+        _Memory(capsule), lo=box.lo, ghost=ghost, centring=box.centring, order="nzyx", copy=False
+    )
+
+
+def hand_over(ours: MultiFab) -> Any:
+    """Return a MultiFab of pyAMReX that has these values, in memory that ours works on, too."""
+    dim = ours.hull.dim
+    amr = importlib.import_module(f"amrex.space{dim}d")
+    if any(low != high for low, high in ours.ghost):
+        raise CeedIncompatibleError(
+            f"AMReX has as many ghost layers on both sides of a direction, not {ours.ghost}"
+        )
+    boxes = amr.BoxArray(amr.Vector_Box([_amrex_box(amr, box) for box in ours.boxes]))
+    owners = amr.DistributionMapping(amr.Vector_int(ours.owners))
+    ghost = amr.IntVect(*[low for low, _ in ours.ghost])
+    theirs = amr.MultiFab(boxes, owners, ours.ncomp, ghost)
+    for block in theirs:
+        fab = _fab_of(theirs, block, list(ghost))
+        fab.component_base = ours[block.index].component_base
+        fab.set_value(0.0)
+        fab.copy_from(ours[block.index])
+        ours.set_fab(block.index, fab)
+    return theirs
+
+
+def _amrex_box(amr: Any, box: Box) -> Any:
+    return amr.Box(*(amr.IntVect(*part) for part in (box.lo, box.hi, box.centring)))
