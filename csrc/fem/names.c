@@ -1,8 +1,5 @@
-// What the objects of this folder have in common.
+// Names of values, and checks that the objects of this folder have in common.
 // SPDX-License-Identifier: BSD-2-Clause
-#include <stdlib.h>
-#include <string.h>
-
 #include "fem.h"
 
 const char *const CeedTransposeModes[] = {"no transpose", "transpose"};
@@ -28,48 +25,6 @@ __attribute__((constructor)) static void NameTopologies(void) {
   topologies[CEED_TOPOLOGY_HEX] = "hexahedron";
 }
 
-void *CeedObjectNew(Ceed ceed, CeedKind kind, size_t bytes) {
-  CeedBase *base = calloc(1, bytes);
-
-  if (!base) return NULL;
-  *base = (CeedBase){CEED_MAGIC_OF(CEED_SCALAR_BITS, kind), 1, ceed};
-  CeedObjectRefer(ceed);
-  return base;
-}
-
-int CeedObjectDrop(CeedBase *base, const char *out, bool *is_last) {
-  int64_t count = __atomic_load_n(&base->ref_count, __ATOMIC_ACQUIRE);
-
-  do {
-    CeedCheck(count > 1 || !out, base->ceed, CEED_ERROR_ACCESS, "%s: restore before destroying",
-              out);
-  } while (!__atomic_compare_exchange_n(&base->ref_count, &count, count - 1, true, __ATOMIC_ACQ_REL,
-                                        __ATOMIC_ACQUIRE));
-  *is_last = count == 1;
-  return CEED_ERROR_SUCCESS;
-}
-
-int CeedSizeProduct(Ceed ceed, const char *what, int count, const CeedSize *factors,
-                    CeedSize *product) {
-  CeedSize result = 1;
-
-  for (int i = 0; i < count; i++) {
-    CeedCheck(!__builtin_mul_overflow(result, factors[i], &result), ceed, CEED_ERROR_DIMENSION,
-              "%s: the size is too large", what);
-  }
-  *product = result;
-  return CEED_ERROR_SUCCESS;
-}
-
-int CeedAllocate(Ceed ceed, CeedSize count, size_t bytes_each, void *array) {
-  void *memory = calloc((size_t)count + (count == 0), bytes_each);
-
-  CeedCheck(memory, ceed, CEED_ERROR_MAJOR, "Out of memory: %td entries of %zu bytes", count,
-            bytes_each);
-  memcpy(array, &memory, sizeof memory);
-  return CEED_ERROR_SUCCESS;
-}
-
 int CeedTransposeModeCheck(Ceed ceed, CeedTransposeMode t_mode) {
   CeedCheck(t_mode == CEED_NOTRANSPOSE || t_mode == CEED_TRANSPOSE, ceed, CEED_ERROR_INCOMPATIBLE,
             "%d is no transpose mode", (int)t_mode);
@@ -82,11 +37,6 @@ int CeedEvalModeCheck(Ceed ceed, CeedEvalMode eval_mode) {
   CeedCheck(eval_mode == CEED_EVAL_NONE || eval_mode == CEED_EVAL_INTERP ||
                 eval_mode == CEED_EVAL_GRAD || eval_mode == CEED_EVAL_WEIGHT,
             ceed, CEED_ERROR_INCOMPATIBLE, "%d is no evaluation mode", (int)eval_mode);
-  return CEED_ERROR_SUCCESS;
-}
-
-int CeedStreamCheck(Ceed ceed, FILE *stream) {
-  CeedCheck(stream, ceed, CEED_ERROR_INCOMPATIBLE, "The stream is NULL");
   return CEED_ERROR_SUCCESS;
 }
 
