@@ -51,7 +51,7 @@ LIBS = -lm -ldl
 .DEFAULT_GOAL := lib
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: lib demo demo-fortran test test-c test-fortran test-python check check-format check-wheel \
+.PHONY: lib data demo demo-fortran test test-c test-fortran test-python check check-format check-wheel \
         bench docs fuzz format venv install uninstall clean always
 
 # The beginning of a command: its short form is shown, or with V=1 the command itself.
@@ -259,6 +259,15 @@ test-python: $(INSTALLED) | $(call HAVE,test)
 	@$(PYTHON_HERE) && export PYTHONSAFEPATH=1 && \
 	  if "$$python" -c 'import numpy, pytest'; then "$$python" -m pytest $(PYTEST_ARGS); \
 	  else echo "tests/python skipped: $$python lacks what they cannot do without"; fi
+
+# A plotfile of a real flame, which tests and docs read where it is.
+FLAME = build/data/amr2h5-0.0.3
+data: $(FLAME)/test/assets/plotfile/Header
+$(FLAME)/test/assets/plotfile/Header: | $(VENV)/.have-build
+	@echo '  DATA $(FLAME)'
+	@$(VENV)/bin/pip download -q --no-deps --no-binary :all: \
+	  -d build/data $(subst -,==,$(notdir $(FLAME)))
+	@tar -xf $(FLAME).tar.gz -C build/data
 
 # The solver links the library inside the package, as a user's would.
 build/examples/heat/libheat.so: examples/heat/heat.c examples/heat/heat.h $(INSTALLED)

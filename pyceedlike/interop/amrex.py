@@ -14,7 +14,7 @@ from ..ceed import Ceed
 from ..fab import Fab
 from ..multifab import MultiFab
 
-_SCALARS = {"d": "float64", "<f8": "float64", "f": "float32", "<f4": "float32"}
+_SCALAR = {"DOUBLE": "float64", "SINGLE": "float32"}
 
 
 class _Memory:
@@ -32,13 +32,12 @@ def adopt(mf: Any) -> MultiFab:
     amr = inspect.getmodule(mf)
     boxes = [_box_of(mf.box_array()[i]) for i in range(mf.size)]
     ghost = list(mf.n_grow_vect)
-    fabs = {block.index: _fab_of(mf, block, ghost) for block in mf}
-    scalar = next((fab.scalar for fab in fabs.values()), "float64")
+    ceed = Ceed(scalar=_SCALAR[str(amr.Config.precision)])
     owners = list(mf.dm().ProcessorMap())
     rank = amr.ParallelDescriptor.MyProc()
-    ours = MultiFab(Ceed(scalar=scalar), boxes, mf.n_comp, ghost, owners, rank)
-    for index, fab in fabs.items():
-        ours.set_fab(index, fab)
+    ours = MultiFab(ceed, boxes, mf.n_comp, ghost, owners, rank)
+    for block in mf:
+        ours.set_fab(block.index, _fab_of(mf, block, ghost, ceed))
     return ours
 
 
@@ -48,12 +47,11 @@ def _box_of(box: Any) -> Box:
     return Box(list(box.small_end), list(box.big_end), centring)
 
 
-def _fab_of(mf: Any, block: Any, ghost: list[int]) -> Fab:
+def _fab_of(mf: Any, block: Any, ghost: list[int], ceed: Ceed) -> Fab:
     """Return a fab over a block; its array has the axes [component, z, y, x] in any directions."""
     array = mf.array(block)
     interface = array.__array_interface__
-    scalar = _SCALARS.get(interface["typestr"])
-    if scalar is None:
+    if interface["typestr"] not in ("d", "<f8", "f", "<f4"):
         raise CeedIncompatibleError(f"this MultiFab holds {interface['typestr']!r}, not floats")
     box = _box_of(block.fabbox())
     axes = [0, *range(4 - box.dim, 4)]
@@ -61,13 +59,14 @@ def _fab_of(mf: Any, block: Any, ghost: list[int]) -> Fab:
         (mf, array),
         interface["data"][0],
         False,
-        {"float64": 8, "float32": 4}[scalar],
+        {"float64": 8, "float32": 4}[ceed.scalar],
         tuple(interface["shape"][i] for i in axes),
         tuple(interface["strides"][i] for i in axes),
     )
     return Fab.from_dlpack(
-        _Memory(capsule), lo=box.lo, ghost=ghost, centring=box.centring, order="nzyx", copy=False
-    )
+        _Memory(capsule), lo=box.lo, ghost=ghost, centring=box.centring, order="nzyx", ceed=ceed,
+        copy=False,
+    )  # fmt: skip
 
 
 def hand_over(ours: MultiFab) -> Any:
@@ -83,7 +82,7 @@ def hand_over(ours: MultiFab) -> Any:
     ghost = amr.IntVect(*[low for low, _ in ours.ghost])
     theirs = amr.MultiFab(boxes, owners, ours.ncomp, ghost)
     for block in theirs:
-        fab = _fab_of(theirs, block, list(ghost))
+        fab = _fab_of(theirs, block, list(ghost), ours.ceed)
         fab.component_base = ours[block.index].component_base
         fab.set_value(0.0)
         fab.copy_from(ours[block.index])

@@ -121,7 +121,7 @@ class Plotfile:
         lines = _Lines(path / "Header")
         self._read_fields(lines)
         self._read_domain(lines)
-        self._paths = [self._read_level(lines, i) for i in range(len(self.domains))]
+        self._places = [self._read_level(lines, i) for i in range(len(self.domains))]
         self._chosen = self._choose(fields)
 
     def _read_fields(self, lines: _Lines) -> None:
@@ -138,7 +138,7 @@ class Plotfile:
         self.prob_lo = lines.numbers("the low corner", dim, _float)
         self.prob_hi = lines.numbers("the high corner", dim, _float)
         self.ratios = lines.numbers("the refinement ratios", finest, int)
-        if not all(ratio >= 1 for ratio in self.ratios):
+        if not all(1 <= ratio < 2**31 for ratio in self.ratios):
             lines.fail(f"refinement ratios can't be {self.ratios}")
         texts = _BOX.findall(lines.next("the domain of each level"))
         if len(texts) != finest + 1:
@@ -152,8 +152,8 @@ class Plotfile:
         self.coordinates = ("cartesian", "rz", "spherical")[system]
         lines.integer("a 0", 0, 0)
 
-    def _read_level(self, lines: _Lines, level: int) -> tuple[pathlib.Path, int]:
-        """Return where a level lies, and its number of boxes."""
+    def _read_level(self, lines: _Lines, level: int) -> tuple[_Place, int]:
+        """Return where the index of a level lies, and the number of boxes."""
         words = lines.next(f"level {level}, its boxes and its time").split()
         numbers = [lines.number_of(word, "level and boxes", int) for word in words[:2]]
         if numbers[:1] != [level] or not numbers[1:] or numbers[1] < 1 or len(words) != 3:
@@ -161,7 +161,8 @@ class Plotfile:
         lines.integer("the step", -sys.maxsize)
         for i in range(numbers[1] * self.dim):
             lines.numbers(f"the extent of box {i // self.dim}", 2, _float)
-        return self.path / (lines.next("the path of the level") + "_H"), numbers[1]
+        path = self.path / (lines.next("the path of the level") + "_H")
+        return _Place(path, 0, lines.number), numbers[1]
 
     def _choose(self, fields: list[str] | None) -> list[int]:
         self.fields = list(self._names if fields is None else fields)
@@ -176,8 +177,9 @@ class Plotfile:
     def levels(self) -> list[Level]:
         """A MultiFab for each level, the coarsest first."""
         levels = []
-        for number, (path, count) in enumerate(self._paths):
-            index = _LevelIndex(path, self.dim, count, len(self._names))
+        for number, (place, count) in enumerate(self._places):
+            lines = _open(place, self.path / "Header")
+            index = _LevelIndex(lines, self.dim, count, len(self._names))
             level = Level(index, self._chosen)
             level.set_level(number, self.ratios[number - 1] if number else 1)
             levels.append(level)
@@ -221,21 +223,25 @@ class Plotfile:
 
 
 class _Place(NamedTuple):
-    """Where a block lies: line `number` of a Cell_H says so."""
+    """Where something lies, and the line of a text that says so."""
 
     file: pathlib.Path
     offset: int
     number: int
 
 
+def _open(place: _Place, text: pathlib.Path) -> _Lines:
+    try:
+        return _Lines(place.file)
+    except OSError as error:
+        raise PlotfileError(f"{text}:{place.number}: the level can't be read: {error}") from error
+
+
 class _LevelIndex:
     """What a Cell_H says of the blocks of a level."""
 
-    def __init__(self, path: pathlib.Path, dim: int, count: int, ncomp: int) -> None:
-        try:
-            lines = self.lines = _Lines(path)
-        except OSError as error:
-            raise PlotfileError(f"{path}: the index of a level can't be read: {error}") from error
+    def __init__(self, lines: _Lines, dim: int, count: int, ncomp: int) -> None:
+        self.lines = lines
         self.version = lines.integer("the version", 1, 4)
         lines.integer("how it was written", 0)
         self.ncomp = lines.integer("the number of fields", 1)
@@ -243,7 +249,7 @@ class _LevelIndex:
             lines.fail(f"there are {self.ncomp} fields here and {ncomp} in the Header")
         self.ghost = self._read_ghost(dim)
         self.boxes = self._read_boxes(dim, count)
-        self.places = [self._read_place(path.parent, i) for i in range(self._count(count))]
+        self.places = [self._read_place(lines.path.parent, i) for i in range(self._count(count))]
         lines.skip_blank()
         self._extrema = lines.number
         self.real = self._read_real() if self.version in _NO_HEADERS else None
@@ -252,7 +258,7 @@ class _LevelIndex:
         text = self.lines.next("the ghost layers").strip("()")
         words = text.split(",")
         ghost = [self.lines.number_of(word, "the ghost layers", int) for word in words]
-        if len(ghost) not in (1, dim) or min(ghost) < 0:
+        if len(ghost) not in (1, dim) or not 0 <= min(ghost) <= max(ghost) < 2**31:
             self.lines.fail(f"{text!r} is no number of ghost layers in {dim} directions")
         return ghost * dim if len(ghost) == 1 else ghost
 
@@ -277,18 +283,17 @@ class _LevelIndex:
         return _Place(folder / found[1], int(found[2]), self.lines.number)
 
     def _read_real(self) -> numpy.dtype:
-        for _ in range(self._rows()):
-            self.lines.next("the extrema")
+        if self.version == 3:
+            self.extrema()
+        if self.version == 4:
+            for what in ("minimum", "maximum"):
+                self.lines.numbers(f"the {what}", self.ncomp, _float, ",")
         self.lines.skip_blank()
         text = self.lines.next("the type of the values")
         real = _real_of(text)
         if real is None:
             self.lines.fail(f"{text!r} is no IEEE float or double")
         return real
-
-    def _rows(self) -> int:
-        """Return how many lines the extrema take."""
-        return {1: 0, 2: 0, 3: 2 * (len(self.boxes) + 1) + 1, 4: 2}[self.version]
 
     def extrema(self) -> tuple[list[list[float]], list[list[float]]]:
         """Return the minimum and the maximum of each field in each block."""
@@ -372,6 +377,7 @@ class Level(MultiFab):
             ghost=list(zip(below, above, strict=True)),
             centring=valid.centring,
             order="nzyx",
+            ceed=self.ceed,
         )
 
     def _head(self, index: int) -> _Head:

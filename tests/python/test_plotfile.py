@@ -143,7 +143,7 @@ def test_a_mapped_block_can_be_written_and_the_file_stays(tmp_path):
     path = writer(tmp_path, version=2).write()
     data = path / "Level_0" / "Cell_D_00000"
     before = data.read_bytes()
-    fab = plotfile.open(path).levels[0][0]
+    fab = plotfile.open(path).levels[0].read(0)
     assert fab.exchange.shared
     fab.set_value(3.0)
     assert data.read_bytes() == before
@@ -169,12 +169,9 @@ def read_all(path):
         level.gather()
 
 
-FREE_TEXT = {"Header": range(1, 5), "Cell_H": ()}  # lines that may say anything
-
-
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("name", ["Header", "Level_0/Cell_H"])
-@pytest.mark.parametrize("text", ["?", "-7", "3 1e999", "99999999999999999999", "nan"])
+@pytest.mark.parametrize("text", ["?", "-7", "3 x", "99999999999999999999", "nan"])
 def test_a_line_of_nonsense_is_an_error_with_its_place(tmp_path, version, name, text):
     path = writer(tmp_path, version=version).write()
     good = (path / name).read_text().split("\n")
@@ -186,7 +183,7 @@ def test_a_line_of_nonsense_is_an_error_with_its_place(tmp_path, version, name, 
         try:
             read_all(path)
         except PlotfileError as error:
-            assert re.match(rf"{re.escape(str(path))}/\S+:(\d+: | byte \d+: )?", str(error))
+            assert re.match(rf"{re.escape(str(path))}/\S+?:(\d+| byte \d+): ", str(error))
         else:
             float(text)  # it was a number where any number can be
 
@@ -226,7 +223,7 @@ def replace_in_data(path, old, new):
     ("old", "new", "text"),
     [
         (b"((-4,-2) ", b"((-3,-2) ", "which does not contain its box"),
-        (b"((-4,-2) ", b"((-4,+2) ", "has no box"),
+        (b"((-4,-2) ", b"((-4,x2) ", "has no box"),
         (b"((-4,-2) ", b"((-4,-9999999999) ", "has no box"),
         (b" (0,0)) 2", b" (0,0)) 3", "has 3 fields, not 2"),
         (b" (0,0)) 2", b" (1,0)) 2", "does not contain"),
@@ -270,7 +267,7 @@ def test_a_folder_without_a_header_is_no_plotfile(tmp_path):
 def test_a_level_without_its_index_is_an_error(tmp_path):
     path = writer(tmp_path).write()
     (path / "Level_1" / "Cell_H").unlink()
-    with pytest.raises(PlotfileError, match=r"Level_1/Cell_H: the index of a level can't be read"):
+    with pytest.raises(PlotfileError, match=r"Header:\d+: the level can't be read: .*Level_1/Cell_H"):
         _ = plotfile.open(path).levels
 
 
