@@ -233,7 +233,7 @@ class _Place(NamedTuple):
 def _open(place: _Place, text: pathlib.Path) -> _Lines:
     try:
         return _Lines(place.file)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # the latter for a NUL in the path
         raise PlotfileError(f"{text}:{place.number}: the level can't be read: {error}") from error
 
 
@@ -267,10 +267,23 @@ class _LevelIndex:
         head = re.fullmatch(r"\((\d+) \d+", lines.next("the number of boxes"))
         if not head or int(head[1]) != count:
             lines.fail(f"a list of {count} boxes, as the Header has them, should begin here")
-        boxes = [lines.box(lines.next(f"box {i} of {count}"), dim) for i in range(count)]
+        boxes: list[Box] = []
+        for i in range(count):
+            boxes.append(self._read_box(dim, i, count))
+            if boxes[i].centring != boxes[0].centring:
+                lines.fail(f"{boxes[i]} and {boxes[0]} have not the same centring")
         if lines.next("the end of the list of boxes") != ")":
             lines.fail(f"the list of {count} boxes should end here")
         return boxes
+
+    def _read_box(self, dim: int, index: int, count: int) -> Box:
+        lines = self.lines
+        box = lines.box(lines.next(f"box {index} of {count}"), dim)
+        try:
+            _ = box.grow(self.ghost).size
+        except CeedError as error:
+            lines.fail(f"{box} can't have {self.ghost} ghost layers: {error}")
+        return box
 
     def _count(self, count: int) -> int:
         return self.lines.integer("the number of blocks", count, count)
@@ -383,16 +396,17 @@ class Level(MultiFab):
     def _head(self, index: int) -> _Head:
         """Return where the values of a block lie, and what they are, which is checked."""
         place, valid = self._index.places[index], self._index.boxes[index]
+        line = self._first_line(place)
         if self._index.real is not None:
             box = valid.grow(self._index.ghost)
             return self._checked(_Head(place.file, place.offset, self._index.real, box))
-        line = self._first_line(place)
         found = re.fullmatch(r"FAB (\(\(.*?\)\)\))(\(\(.*\)\)) (\d+)\n", line)
         real = _real_of(found[1]) if found else None
         if not found or real is None:
             self._fail(place, f"{line!r} is no head of a block of IEEE floats or doubles")
         try:
             box = Box.from_text(found[2])
+            _ = box.size
         except CeedError as error:
             self._fail(place, f"{line!r} has no box: {error}")
         if box.dim != valid.dim or box.centring != valid.centring or valid not in box:
@@ -406,23 +420,17 @@ class Level(MultiFab):
             with place.file.open("rb") as file:
                 file.seek(place.offset)
                 return file.readline(_LONGEST_LINE).decode("ascii", errors="replace")
-        except OSError as error:
-            self._miss(place, error)
-
-    def _miss(self, place: _Place, error: OSError) -> NoReturn:
-        raise PlotfileError(
-            f"{self._index.lines.path}:{place.number}: the block can't be read: {error}"
-        ) from error
+        except (OSError, ValueError) as error:
+            raise PlotfileError(
+                f"{self._index.lines.path}:{place.number}: the block can't be read: {error}"
+            ) from error
 
     def _fail(self, place: _Place | _Head, what: str) -> NoReturn:
         raise PlotfileError(f"{place.file}: byte {place.offset}: {what}")
 
     def _checked(self, head: _Head) -> _Head:
         wanted = head.offset + head.bytes * self._index.ncomp
-        try:
-            size = head.file.stat().st_size
-        except OSError as error:
-            raise PlotfileError(f"{head.file}: a block can't be read: {error}") from error
+        size = head.file.stat().st_size
         if size < wanted:
             self._fail(head, f"the block goes on to byte {wanted}, and the file ends at {size}")
         return head

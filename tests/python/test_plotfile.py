@@ -6,6 +6,8 @@ import shutil
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from helpers import run_well
 from plotfiles import FLAME, L_SHAPE, Writer, values_over
 
@@ -269,6 +271,37 @@ def test_a_level_without_its_index_is_an_error(tmp_path):
     (path / "Level_1" / "Cell_H").unlink()
     with pytest.raises(PlotfileError, match=r"Header:\d+: the level can't be read: .*Level_1/Cell_H"):
         _ = plotfile.open(path).levels
+
+
+@pytest.fixture(scope="module")
+def good_files(tmp_path_factory):
+    """Files of all versions."""
+    folder = tmp_path_factory.mktemp("good")
+    for version in VERSIONS:
+        (folder / str(version)).mkdir()
+        writer(folder / str(version), version=version).write()
+    return folder
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    version=st.sampled_from(VERSIONS),
+    name=st.sampled_from(["Header", "Level_0/Cell_H", "Level_0/Cell_D_00000"]),
+    place=st.floats(0, 1, exclude_max=True),
+    cut=st.integers(0, 3),
+    insert=st.binary(max_size=3) | st.text("0123456789-,()", max_size=12).map(str.encode),
+)
+def test_whatever_is_broken_is_an_error_of_the_file(good_files, version, name, place, cut, insert):
+    path = good_files / str(version) / "plt00000"
+    good = (path / name).read_bytes()
+    begin = int(place * min(len(good), 400))
+    (path / name).write_bytes(good[:begin] + insert + good[begin + cut :])
+    try:
+        read_all(path)
+    except PlotfileError as error:
+        assert str(error).startswith(str(path))  # noqa: PT017 - what reads is right, too
+    finally:
+        (path / name).write_bytes(good)
 
 
 # --- Real files ------------------------------------------------------------------------------
