@@ -222,7 +222,7 @@ class Fab(Shared, FabBase):
         Box((1, 2), (6, 5))
         """
         if isinstance(region, Box):
-            return region
+            return self._inside(region)
         if not isinstance(region, str):
             side = integers(region, "a side", self.box.dim)
             return Box._of(self._get("CeedBox", "GetGhostRegion", side))
@@ -231,6 +231,12 @@ class Fab(Shared, FabBase):
                 f"a region is 'whole', 'valid', 'interior', a Box or a side, not {region!r}"
             )
         return Box._of(self._get("CeedBox", "GetRegion", REGIONS[region]))
+
+    def _inside(self, box: Box) -> Box:
+        whole = self.whole
+        if not box.is_empty and box not in whole:
+            raise CeedDimensionError(f"{box!r} is not inside of the fab's {whole!r}")
+        return box
 
     def components(self, components: Components) -> range:
         """Return the numbers of components, counted from component_base on.
@@ -330,9 +336,7 @@ class Fab(Shared, FabBase):
         library.check(library.lib.CeedVectorDestroy(handle))
         return vector
 
-    def resize(
-        self, box: Box, ghost: Any = 0, ncomp: int = 1, *, keep_views: bool = False
-    ) -> None:
+    def resize(self, box: Box, ghost: Any = 0, ncomp: int = 1, *, keep_views: bool = False) -> None:
         """Give the fab another box in new memory without values; views of the old one are stale.
 
         Raises CeedAccessError, with their number, while views live. With keep_views they keep the
@@ -489,9 +493,7 @@ class FabView(FabViewBase):
     def _part(cls, fab: Fab, box: Box, components: range, order: str, read_only: bool) -> FabView:
         struct = box._pointer(fab._library)
         address = int(fab._library.ffi.cast("uintptr_t", struct))
-        self = cls._of(
-            fab, address, components.start, len(components), order_of(order), read_only
-        )
+        self = cls._of(fab, address, components.start, len(components), order_of(order), read_only)
         self._parts = box, components, order
         return self
 

@@ -17,7 +17,7 @@ NO_HEADERS = (2, 3, 4)
 
 
 def values_over(lo, hi, ncomp, level=0):
-    """Return what the files hold over a box, [component, z, y, x]: numbers that tell their place."""
+    """Return what the files hold over a box, [component, z, y, x]: numbers that tell where."""
     ranges = [np.arange(a, b + 1) for a, b in zip(lo, hi, strict=True)][::-1]
     grid = np.meshgrid(np.arange(ncomp), *ranges, indexing="ij")
     weights = [40000, *(1, 31, 997)[: len(lo)][::-1]]
@@ -63,7 +63,8 @@ class Writer:
         finest, zeros, ones = len(self.levels) - 1, "0 " * self.dim, "1 " * self.dim
         domain = text_of(((-9,) * self.dim, (99,) * self.dim, (0,) * self.dim))
         lines = ["HyperCLaw-V1.1", self.ncomp, *(f"field ({i})" for i in range(self.ncomp))]
-        lines += [self.dim, "0.25d0", finest, zeros, ones, "2 " * finest, f"{domain} " * (finest + 1)]
+        lines += [self.dim, "0.25d0", finest, zeros, ones, "2 " * finest]
+        lines += [f"{domain} " * (finest + 1)]
         lines += ["7 " * (finest + 1), *("0.5 " * self.dim for _ in range(finest + 1)), 0, 0]
         for number, boxes in enumerate(self.levels):
             lines += [f"{number} {len(boxes)} 0.25", 7]

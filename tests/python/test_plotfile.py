@@ -6,9 +6,9 @@ import shutil
 
 import numpy as np
 import pytest
+from helpers import run_well
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from helpers import run_well
 from plotfiles import FLAME, L_SHAPE, Writer, values_over
 
 import pyceedlike
@@ -171,6 +171,15 @@ def read_all(path):
         level.gather()
 
 
+def fault_of(path):
+    """Return what the error says that reading ends with, or None."""
+    try:
+        read_all(path)
+    except PlotfileError as error:
+        return str(error)
+    return None
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("name", ["Header", "Level_0/Cell_H"])
 @pytest.mark.parametrize("text", ["?", "-7", "3 x", "99999999999999999999", "nan"])
@@ -180,14 +189,12 @@ def test_a_line_of_nonsense_is_an_error_with_its_place(tmp_path, version, name, 
     for number, line in enumerate(good[:-1], 1):
         if line.strip() in ("", text) or (name == "Header" and number in (1, 3, 4)):
             continue
-        lines = good[: number - 1] + [text] + good[number:]
-        (path / name).write_text("\n".join(lines))
-        try:
-            read_all(path)
-        except PlotfileError as error:
-            assert re.match(rf"{re.escape(str(path))}/\S+?:(\d+| byte \d+): ", str(error))
-        else:
+        (path / name).write_text("\n".join([*good[: number - 1], text, *good[number:]]))
+        message = fault_of(path)
+        if message is None:
             float(text)  # it was a number where any number can be
+        else:
+            assert re.match(rf"{re.escape(str(path))}/\S+?:(\d+| byte \d+): ", message)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -208,7 +215,7 @@ def test_data_that_end_early_are_an_error_with_the_byte(tmp_path, version):
     size = data.stat().st_size
     data.write_bytes(data.read_bytes()[:-1])
     level = plotfile.open(path).levels[0]
-    text = rf"Cell_D_00000: byte \d+: the block goes on to byte {size}, and the file ends at {size - 1}"
+    text = rf"Cell_D_00000: byte \d+: .* goes on to byte {size}, and the file ends at {size - 1}"
     level[0]
     with pytest.raises(PlotfileError, match=text):
         level[1]
@@ -257,7 +264,7 @@ def test_a_block_of_another_precision_is_an_error(tmp_path):
     single = writer(tmp_path / "single", real="<f4").write()
     name = "Level_0/Cell_D_00001"
     shutil.copy(single / name, path / name)
-    with pytest.raises(PlotfileError, match="byte .*the block holds float32, the level float64"):
+    with pytest.raises(PlotfileError, match=r"byte .*the block holds float32, the level float64"):
         plotfile.open(path).levels[0][2]
 
 
@@ -269,7 +276,9 @@ def test_a_folder_without_a_header_is_no_plotfile(tmp_path):
 def test_a_level_without_its_index_is_an_error(tmp_path):
     path = writer(tmp_path).write()
     (path / "Level_1" / "Cell_H").unlink()
-    with pytest.raises(PlotfileError, match=r"Header:\d+: the level can't be read: .*Level_1/Cell_H"):
+    with pytest.raises(
+        PlotfileError, match=r"Header:\d+: the level can't be read: .*Level_1/Cell_H"
+    ):
         _ = plotfile.open(path).levels
 
 
@@ -297,11 +306,10 @@ def test_whatever_is_broken_is_an_error_of_the_file(good_files, version, name, p
     begin = int(place * min(len(good), 400))
     (path / name).write_bytes(good[:begin] + insert + good[begin + cut :])
     try:
-        read_all(path)
-    except PlotfileError as error:
-        assert str(error).startswith(str(path))  # noqa: PT017 - what reads is right, too
+        message = fault_of(path)
     finally:
         (path / name).write_bytes(good)
+    assert message is None or message.startswith(str(path))
 
 
 # --- Real files ------------------------------------------------------------------------------
@@ -330,12 +338,13 @@ def test_the_levels_of_a_real_flame_lie_inside_each_other():
         lo = outer.hull.lo
         for box in inner.boxes:
             under = box.coarsen(2)
-            part = tuple(slice(a - c, b - c + 1) for a, b, c in zip(under.lo, under.hi, lo, strict=True))
+            part = tuple(
+                slice(a - c, b - c + 1) for a, b, c in zip(under.lo, under.hi, lo, strict=True)
+            )
             assert (covered[part] == 2).all()
 
 
 WRITE = """
-import sys
 import numpy as np
 import amrex.space3d as amr
 amr.initialize([])
@@ -352,7 +361,7 @@ for block in mf:
 real = amr.RealBox(0, 0, 0, 1, 1, 1)
 geometry = amr.Geometry(domain, real, amr.CoordSys.CoordType.cartesian, [0, 0, 0])
 names = amr.Vector_string(["a", "b (c)"])
-amr.write_single_level_plotfile(sys.argv[1] if len(sys.argv) > 1 else FOLDER, mf, names, geometry, 0.5, 3)
+amr.write_single_level_plotfile(FOLDER, mf, names, geometry, 0.5, 3)
 """
 
 
