@@ -311,7 +311,7 @@ docs: $(INSTALLED) | $(call HAVE,docs)
 
 C_FILES := $(filter-out include/ceedlike_names.h,$(sort $(shell \
              find csrc include pyceedlike tests examples benchmarks -path pyceedlike/include -prune \
-               -o -name '*.[ch]' -print -o -name '*.cpp' -print 2>/dev/null)))
+               -o -name '*.[chH]' -print -o -name '*.cpp' -print 2>/dev/null)))
 TOOL = $(VENV)/bin/
 
 format: $(VENV)/.have-dev

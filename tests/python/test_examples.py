@@ -14,7 +14,9 @@ from programs import shared_fortran
 
 pyceedlike = pytest.importorskip("pyceedlike")
 
-HEAT = pathlib.Path(__file__).resolve().parents[2] / "examples" / "heat"
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+EXAMPLES = TESTS.parent / "examples"
+HEAT = EXAMPLES / "heat"
 PACKAGE = pathlib.Path(pyceedlike.__file__).parent
 SMALL = ["--n", "31", "--steps", "100", "--dt", "0.01"]
 
@@ -69,3 +71,19 @@ def test_heat_says_what_is_wrong_with_its_arguments(heat):
     result = heat("--n", "0")
     assert result.returncode != 0
     assert "must be positive" in result.stderr
+
+
+@pytest.mark.parametrize("directions", [1, 2, 3])
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_a_box_of_amrex_is_wrapped(compiler, directions, tmp_path):
+    if not shutil.which(compiler):
+        pytest.skip(f"no {compiler}")
+    flags = ["-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    stub = [f"-I{TESTS / 'amrex'}", f"-DAMREX_SPACEDIM={directions}"]
+    include = f"-I{PACKAGE / 'include/ceedlike'}"
+    link = [str(PACKAGE / "lib/libceedlike.so.0"), f"-Wl,-rpath,{PACKAGE / 'lib'}"]
+    program = tmp_path / "wrap"
+    source = EXAMPLES / "amrex" / "wrap.cpp"
+    subprocess.run([compiler, *flags, *stub, include, source, *link, "-o", program], check=True)
+    result = subprocess.run([program], capture_output=True, text=True, check=True)
+    assert result.stdout == "valid cells written through the fab: good\n"
