@@ -7,6 +7,7 @@
 #                 examples, the site, and the tests against a wheel in an empty environment
 # make bench      what the exchange and the arithmetic cost, beside NumPy: tables in build/bench
 # make docs       the site, in build/docs/site
+# make data       a plotfile of a real flame, which tests and docs read where it is: 17 MB
 # make fuzz       invented tensors, FUZZ_SECONDS for each program; needs clang
 # make format     lay out the sources in C and Python, and write include/ceedlike_names.h
 # make install    libraries, headers, Fortran module, pkg-config and CMake files (PREFIX, LIBDIR,
@@ -290,7 +291,7 @@ demo demo-fortran:
 
 bench: $(INSTALLED) | $(call HAVE,test) $(call HAVE,demo)
 	@mkdir -p build/bench
-	@$(PYTHON_HERE) && for what in handoff vector; do echo "  BENCH $$what" && "$$python" \
+	@$(PYTHON_HERE) && for what in handoff vector fields; do echo "  BENCH $$what" && "$$python" \
 	  benchmarks/bench_$$what.py --json build/bench/$$what.json --plot build/bench/$$what.png \
 	  $(BENCH_ARGS) >build/bench/$$what.md && cat build/bench/$$what.md || exit 1; done
 
