@@ -92,6 +92,7 @@ define precision
 $(BUILD)/$1/%.o: csrc/%.c $(BUILD)/flags
 	@mkdir -p $$(@D)
 	$$(call say,CC $$@)$$(COMPILE) $(OURS) $3 $$< -o $$@
+$(BUILD)/$1/kernels.o: private CFLAGS += -funroll-loops
 $(BUILD)/$1/fem/contract.o: private CFLAGS += -ffp-contract=fast
 $(BUILD)/$1/ceed.o: private CPPFLAGS += -include $(BUILD)/config.h
 $(BUILD)/$1/ceed.o: $(BUILD)/config.h
@@ -311,7 +312,7 @@ docs: $(INSTALLED) | $(call HAVE,docs)
 # ---- Checks --------------------------------------------------------------------------------------
 
 C_FILES := $(filter-out include/ceedlike_names.h,$(sort $(shell \
-             find csrc include pyceedlike tests examples benchmarks -path pyceedlike/include -prune \
+             find csrc include pyceedlike tests companion examples benchmarks -path pyceedlike/include -prune \
                -o -name '*.[chH]' -print -o -name '*.cpp' -print 2>/dev/null)))
 TOOL = $(VENV)/bin/
 

@@ -131,9 +131,11 @@ def draw(path: Any, found: dict[tuple, Case], lengths: list[int]) -> None:
 
 def main() -> None:
     """Measure, print, and write what is asked for."""
-    options = arguments(__doc__, rounds=21, sample_us=3000)
+    options = arguments(__doc__, rounds=51, sample_us=2000)
     lengths = sizes(SIZES, options.largest)
-    found = measure(cases(lengths), options.rounds, options.sample_us)
+    found = measure(
+        cases(lengths), options.rounds, options.sample_us, together=lambda key: key[:-1]
+    )
     taken = memory(lengths)
     promised = [
         goal(f"{what}, {scalar}", 1, *(found[what, scalar, n, s] for s in ("pyceedlike", "numpy")))

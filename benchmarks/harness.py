@@ -2,7 +2,8 @@
 """What the benchmarks share: statements timed side by side, ratios, tables, the machine.
 
 Every round runs every case once, in a new order, and a ratio is the median over rounds of the
-quotient within a round: whatever slows the machine for a while slows both sides of it.
+quotient within a round: whatever slows the machine for a while slows both sides of it. Cases that
+are compared with each other alone run one after the other.
 """
 
 import argparse
@@ -64,20 +65,28 @@ class Case:
         return statistics.median(self.samples) if self.samples else None
 
 
-def measure(cases: Iterable[Case], rounds: int, sample_us: float) -> dict[tuple, Case]:
-    """Time all cases and return them by key."""
-    cases = list(cases)
-    for case in cases:
+def measure(
+    cases: Iterable[Case],
+    rounds: int,
+    sample_us: float,
+    together: Callable[[tuple], tuple] = lambda key: key,
+) -> dict[tuple, Case]:
+    """Time all cases and return them by key; `together` is equal for those that stay together."""
+    found = {case.key: case for case in cases}
+    groups: dict[tuple, list[Case]] = {}
+    for key, case in found.items():
         case.calibrate(sample_us * 1000)
-    working = [case for case in cases if not case.error]
+        if not case.error:
+            groups.setdefault(together(key), []).append(case)
     order = random.Random(0)
     gc.collect()
     gc.freeze()
     for _ in range(rounds):
-        for case in order.sample(working, len(working)):
-            case.samples.append(case.sample())
+        for group in order.sample(list(groups.values()), len(groups)):
+            for case in order.sample(group, len(group)):
+                case.samples.append(case.sample())
     gc.unfreeze()
-    return {case.key: case for case in cases}
+    return found
 
 
 def ratio(case: Case | None, reference: Case | None) -> float | None:

@@ -22,8 +22,10 @@ typedef int64_t ScalarBits;
 enum { MIN_EXPONENT = -1000 };
 #endif
 
-/* The shape of all sums, whatever the instructions: lanes in a block, blocks pairwise. */
-enum { LANES = 32, BLOCK = 1024 };
+/* The shape of all sums, whatever the instructions: lanes of a block, blocks of a chunk one after
+   the other, chunks pairwise. Lanes fill four registers; chunks are long, because their ends cost
+   more than their sums when memory is read at full speed. */
+enum { LANES = 128 / sizeof(CeedScalar), BLOCK = 32 * LANES, CHUNK = 16 * BLOCK };
 
 /* By bits, because a compiler turns a choice between x[i] and something else into a conditional
    store, and doesn't vectorise the loop around it. */
@@ -39,14 +41,20 @@ static inline CeedScalar Select(bool condition, CeedScalar yes, CeedScalar no) {
 
 static inline CeedScalar Square(CeedScalar x) { return x * x; }
 
-static inline CeedScalar SumLanes(CeedScalar *lanes) {
+typedef enum { MAGNITUDES, SQUARES } Terms;
+
+static inline CeedScalar Term(Terms terms, CeedScalar scale, CeedScalar x) {
+  return terms == MAGNITUDES ? Abs(x) : Square(scale * x);
+}
+
+static inline CeedScalar SumOfLanes(CeedScalar *lanes) {
   for (int width = LANES / 2; width > 0; width /= 2) {
     for (int j = 0; j < width; j++) lanes[j] += lanes[j + width];
   }
   return lanes[0];
 }
 
-static inline CeedSize HalfOf(CeedSize n) { return (n / 2 + BLOCK - 1) / BLOCK * BLOCK; }
+static inline CeedSize HalfOf(CeedSize n) { return (n / 2 + CHUNK - 1) / CHUNK * CHUNK; }
 
 #define NAME(name) name##Baseline
 #define TARGET

@@ -34,45 +34,58 @@ TARGET static void NAME(Multiply)(CeedSize n, const CeedScalar *x, const CeedSca
   for (CeedSize i = 0; i < n; i++) w[i] = x[i] * y[i];
 }
 
-TARGET static CeedScalar NAME(BlockSumAbs)(CeedSize n, const CeedScalar *x) {
-  CeedScalar lanes[LANES], rest = 0;
-  CeedSize i = n < LANES ? 0 : LANES;
+/* Inlined, so that the kind of the terms is chosen outside the loop. */
+TARGET static inline __attribute__((always_inline)) void NAME(AddBlock)(
+    CeedSize n, Terms terms, CeedScalar scale, const CeedScalar *x, CeedScalar *lanes) {
+  CeedScalar sums[LANES];
+  CeedSize i = 0;
 
-  for (int j = 0; j < LANES; j++) lanes[j] = i ? Abs(x[j]) : 0;
+  for (int j = 0; j < LANES; j++) sums[j] = 0;
   for (; i + LANES <= n; i += LANES) {
-    for (int j = 0; j < LANES; j++) lanes[j] += Abs(x[i + j]);
+    for (int j = 0; j < LANES; j++) sums[j] += Term(terms, scale, x[i + j]);
   }
-  for (; i < n; i++) rest += Abs(x[i]);
-  return rest + SumLanes(lanes);
+  for (int j = 0; j < LANES; j++) lanes[j] += sums[j];
+  for (int j = 0; i + j < n; j++) lanes[j] += Term(terms, scale, x[i + j]);
 }
 
-/* Inlined, so that a scale of 1 is no multiplication. */
-TARGET static inline __attribute__((always_inline)) CeedScalar NAME(BlockSumSquares)(
-    CeedSize n, CeedScalar scale, const CeedScalar *x) {
-  CeedScalar lanes[LANES], rest = 0;
-  CeedSize i = n < LANES ? 0 : LANES;
-
-  for (int j = 0; j < LANES; j++) lanes[j] = i ? Square(scale * x[j]) : 0;
-  for (; i + LANES <= n; i += LANES) {
-    for (int j = 0; j < LANES; j++) lanes[j] += Square(scale * x[i + j]);
+TARGET static inline __attribute__((always_inline)) void NAME(SumBlocks)(
+    CeedSize n, Terms terms, CeedScalar scale, const CeedScalar *x, CeedScalar *lanes) {
+  for (int j = 0; j < LANES; j++) lanes[j] = 0;
+  for (CeedSize i = 0; i < n; i += BLOCK) {
+    NAME(AddBlock)(n - i < BLOCK ? n - i : BLOCK, terms, scale, x + i, lanes);
   }
-  for (; i < n; i++) rest += Square(scale * x[i]);
-  return rest + SumLanes(lanes);
+}
+
+TARGET static void NAME(SumInLanes)(CeedSize n, Terms terms, CeedScalar scale, const CeedScalar *x,
+                                    CeedScalar *lanes) {
+  CeedSize half = HalfOf(n);
+  CeedScalar right[LANES];
+
+  if (n > CHUNK) {
+    NAME(SumInLanes)(half, terms, scale, x, lanes);
+    NAME(SumInLanes)(n - half, terms, scale, x + half, right);
+    for (int j = 0; j < LANES; j++) lanes[j] += right[j];
+  } else if (terms == MAGNITUDES) {
+    NAME(SumBlocks)(n, MAGNITUDES, 1, x, lanes);
+  } else if (scale == 1) {
+    NAME(SumBlocks)(n, SQUARES, 1, x, lanes);
+  } else {
+    NAME(SumBlocks)(n, SQUARES, scale, x, lanes);
+  }
 }
 
 TARGET static CeedScalar NAME(SumAbs)(CeedSize n, const CeedScalar *x) {
-  CeedSize half = HalfOf(n);
+  CeedScalar lanes[LANES];
 
-  if (n <= BLOCK) return NAME(BlockSumAbs)(n, x);
-  return NAME(SumAbs)(half, x) + NAME(SumAbs)(n - half, x + half);
+  NAME(SumInLanes)(n, MAGNITUDES, 1, x, lanes);
+  return SumOfLanes(lanes);
 }
 
 TARGET static CeedScalar NAME(SumSquares)(CeedSize n, CeedScalar scale, const CeedScalar *x) {
-  CeedSize half = HalfOf(n);
+  CeedScalar lanes[LANES];
 
-  if (n <= BLOCK && scale == 1) return NAME(BlockSumSquares)(n, 1, x);
-  if (n <= BLOCK) return NAME(BlockSumSquares)(n, scale, x);
-  return NAME(SumSquares)(half, scale, x) + NAME(SumSquares)(n - half, scale, x + half);
+  NAME(SumInLanes)(n, SQUARES, scale, x, lanes);
+  return SumOfLanes(lanes);
 }
 
 /* Magnitudes are ordered as the integers of their bits are, and NaN comes after infinity. */

@@ -102,6 +102,9 @@ module ceedlike
   public :: ceed_multifab_copy, ceed_multifab_gather, ceed_multifab_view
   public :: ceed_multifab_get_ceed, ceed_multifab_return_ceed
 
+  ! Python
+  public :: ceed_python_call
+
 #ifdef CEEDLIKE_SINGLE
   integer, parameter :: ceed_scalar = c_float
 #else
@@ -1334,6 +1337,22 @@ module ceedlike
     integer(c_int) function ceed_multifab_destroy(mf) bind(c, name="CeedlikeMultiFabDestroy"//SFX)
       import
       type(ceed_multifab), intent(inout) :: mf
+    end function
+  end interface
+
+  ! ----------------------------------------------------------------------------------------------
+  ! Python
+  ! ----------------------------------------------------------------------------------------------
+
+  interface
+    integer(c_int) function c_python_call( &
+        ceed, function, num_inputs, inputs, num_outputs, outputs) &
+        bind(c, name="CeedlikePythonCall"//SFX)
+      import
+      type(ceed_context), value :: ceed
+      character(kind=c_char), intent(in) :: function(*)
+      integer(ceed_int), value :: num_inputs, num_outputs
+      type(ceed_vector), intent(in) :: inputs(*), outputs(*)
     end function
   end interface
 
@@ -2741,5 +2760,20 @@ contains
     stream = open_memstream(buffer, size)
     code = c_multifab_view(mf, stream)
     call print_stream(stream, buffer, size, unit)
+  end function
+
+  ! ----------------------------------------------------------------------------------------------
+  ! Python
+  ! ----------------------------------------------------------------------------------------------
+
+  !> Call "module:function" of Python. The arrays there have one axis, the first index fastest:
+  !> u.reshape(shape, order="F") shows one with the axes that it has here.
+  integer(c_int) function ceed_python_call(ceed, function, inputs, outputs) result(code)
+    type(ceed_context), intent(in) :: ceed
+    character(*), intent(in) :: function
+    type(ceed_vector), intent(in) :: inputs(:), outputs(:)
+
+    code = c_python_call(ceed, trim(function)//c_null_char, size(inputs, kind=ceed_int), inputs, &
+                         size(outputs, kind=ceed_int), outputs)
   end function
 end module

@@ -1516,6 +1516,33 @@ int CeedOperatorRestoreContextBooleanRead(CeedOperator op, CeedContextFieldLabel
 /// Release a reference and set `*op` to NULL; NULL is accepted, twice is safe.
 int CeedOperatorDestroy(CeedOperator *op);
 
+// ------------------------------------------------------------------------------------------------
+// Python, called from C. The library needs none until a function is called.
+// ------------------------------------------------------------------------------------------------
+
+/// Call a Python function, "module:function", with an array for each input, which it may only read.
+/// It returns an array for each output, a tuple of them unless there is one; or it has a parameter
+/// `out`, gets the arrays of the outputs there and fills them. An output may be an input where the
+/// function returns.
+///
+/// Arrays have one axis and are NumPy's; they share the memory of the vectors until the function
+/// ends. A function of jax.jit gets JAX's.
+///
+/// The Python of this process is called where there is one. Else one is started, for the rest of
+/// the process: that of the environment, or the program, which the environment variable
+/// CEEDLIKE_PYTHON names; else that of the environment in which this library was installed as a
+/// part of pyceedlike; else the python3 of PATH. A module is found as by `python -c`, in the
+/// current folder too.
+///
+/// Errors: CEED_ERROR_UNSUPPORTED where no Python with pyceedlike can be had;
+///         CEED_ERROR_INCOMPATIBLE for a function that there is not, or results that are no arrays
+///         of the precision; CEED_ERROR_DIMENSION for their number or lengths;
+///         CEED_ERROR_MINOR for an exception; the text tells what was raised and where.
+///         No vector stays locked; the outputs are as they were unless the function fills them.
+/// Threads: any, at any time; Python lets them take turns.
+int CeedPythonCall(Ceed ceed, const char *function, CeedInt num_inputs, CeedVector *inputs,
+                   CeedInt num_outputs, CeedVector *outputs);
+
 /* cffi: end */
 
 /// Any well-formed tensor that the host can address.

@@ -298,6 +298,7 @@
 #define CeedOperatorGetContextBooleanRead CEEDLIKE_NAME(OperatorGetContextBooleanRead)
 #define CeedOperatorRestoreContextBooleanRead CEEDLIKE_NAME(OperatorRestoreContextBooleanRead)
 #define CeedOperatorDestroy CEEDLIKE_NAME(OperatorDestroy)
+#define CeedPythonCall CEEDLIKE_NAME(PythonCall)
 #define CeedSetErrorHandler CEEDLIKE_NAME(SetErrorHandler)
 #define CeedErrorImpl CEEDLIKE_NAME(ErrorImpl)
 #define CeedErrorReturn CEEDLIKE_NAME(ErrorReturn)

@@ -68,7 +68,8 @@ from .ceed import Ceed
 from .dlpack import describe, from_dlpack
 from .explain import Explanation, explain
 from .fab import At, Fab, FabView
-from .fem import Basis, CompositeOperator, ElemRestriction, Operator
+from .fem import Basis, CompositeOperator, ElemRestriction, Operator, OperatorField
+from .mesh import Geometry, Mesh, Space
 from .multifab import MultiFab
 from .qfunction import Data, Grad, Interp, QField, QFunction, QFunctionContext, Weight
 from .vector import Exchange, Vector
@@ -126,13 +127,17 @@ __all__ = [
     "Explanation",
     "Fab",
     "FabView",
+    "Geometry",
     "Grad",
     "Interp",
+    "Mesh",
     "MultiFab",
     "Operator",
+    "OperatorField",
     "QField",
     "QFunction",
     "QFunctionContext",
+    "Space",
     "Vector",
     "Weight",
     "__version__",

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._lib import EVAL_WEIGHT, NOTRANSPOSE, TRANSPOSE
 from ._object import REQUEST_IMMEDIATE, VECTOR_NONE, Object, StandIn, handle_of, request_of
@@ -412,6 +412,14 @@ class Operator(Object):
         rows, columns = self.shape
         name = f" {self.name!r}" if self.name else ""
         return f"<pyceedlike.{type(self).__name__}{name} from {columns} to {rows} {self.scalar}>"
+
+
+class OperatorField(NamedTuple):
+    """What Operator.set_field() takes behind the name: `op.set_field("u", *field)`."""
+
+    restriction: ElemRestriction | StandIn
+    basis: Basis | StandIn
+    vector: Vector | StandIn
 
 
 class CompositeOperator(Operator):

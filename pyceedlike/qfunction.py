@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._lib import (
@@ -273,8 +273,9 @@ class QFunction(Object):
         array([15.,  4.])
         """
         library = self._library
-        for what, given, names in zip(
-            ("inputs", "outputs"), (inputs, outputs), self._names(), strict=True
+        for what, given, names in (
+            ("inputs", inputs, self.inputs),
+            ("outputs", outputs, self.outputs),
         ):
             if len(given) != len(names):
                 raise CeedDimensionError(
@@ -283,20 +284,33 @@ class QFunction(Object):
         vectors = [[handle_of(library, "Vector", x) for x in side] for side in (inputs, outputs)]
         self._call("Apply", q, *(library.ffi.new("CeedVector[]", side) for side in vectors))
 
-    def _names(self) -> tuple[list[str], list[str]]:
-        """Return the names of the inputs and of the outputs."""
+    @property
+    def inputs(self) -> dict[str, int]:
+        """The sizes of the inputs by name, as add_input() takes them."""
+        return self._sizes()[0]
+
+    @property
+    def outputs(self) -> dict[str, int]:
+        """The sizes of the outputs by name."""
+        return self._sizes()[1]
+
+    def _sizes(self) -> tuple[dict[str, int], dict[str, int]]:
         library = self._library
-        ffi, name_of = library.ffi, library.lib.CeedQFunctionFieldGetName
+        ffi, lib = library.ffi, library.lib
         counts, fields = ffi.new("CeedInt[2]"), ffi.new("CeedQFunctionField *[2]")
         self._call("GetFields", counts, fields, counts + 1, fields + 1)
         ins, outs = (
-            [ffi.string(library.get("const char *", name_of, f[i])).decode() for i in range(n)]
-            for n, f in zip(counts, fields, strict=True)
-        )
+            {
+                ffi.string(library.get("const char *", lib.CeedQFunctionFieldGetName, f)).decode():
+                library.get("CeedInt", lib.CeedQFunctionFieldGetSize, f)
+                for f in ffi.unpack(side, n)
+            }
+            for n, side in zip(counts, fields, strict=True)
+        )  # fmt: skip
         return ins, outs
 
     def __repr__(self) -> str:
-        ins, outs = (", ".join(names) or "nothing" for names in self._names())
+        ins, outs = (", ".join(names) or "nothing" for names in self._sizes())
         return f"<pyceedlike.QFunction of {ins} to {outs}, {self.scalar}>"
 
 
@@ -361,7 +375,7 @@ def _parameters(function: Callable, count: int) -> tuple[list[str], dict[str, An
     return names, values
 
 
-def _evaluator(function: Callable, scalar: str) -> Callable[[Callable, list[Any], dict], Any]:
+def evaluator(function: Callable, scalar: str) -> Callable[[Callable, list[Any], dict], Any]:
     """Return what calls a function with arrays of its library: JAX's for jax.jit's, or NumPy's."""
     if type(function).__module__.partition(".")[0] in ("jax", "jaxlib"):
         from .interop.jax import check_precision, evaluate
@@ -370,6 +384,17 @@ def _evaluator(function: Callable, scalar: str) -> Callable[[Callable, list[Any]
     else:
         from .interop.numpy import evaluate
     return evaluate
+
+
+def sequence_of(results: Any, outputs: Collection[str], name: str) -> Sequence[Any]:
+    """Return what a function of this name returned as one result for each output."""
+    if len(outputs) <= 1:
+        return (results,)[: len(outputs)]
+    if not isinstance(results, (tuple, list)) or len(results) != len(outputs):
+        raise CeedDimensionError(
+            f"{name} must return a tuple of {len(outputs)} arrays: {', '.join(outputs)}"
+        )
+    return results
 
 
 class _Call:
@@ -388,23 +413,18 @@ class _Call:
         self.inputs = inputs
         self.outputs = outputs
         self.context: list[ContextField] = []
-        self._evaluate = _evaluator(function, library.scalar)
+        self._evaluate = evaluator(function, library.scalar)
 
     def __call__(self, context: Any, q: int, inputs: Any, outputs: Any) -> None:
-        from .interop.numpy import write
+        from .interop.numpy import result
 
         ins = self._views(self.inputs, q, inputs)
         results = self._evaluate(self.function, ins, self._values(context))
-        if len(self.outputs) == 1:
-            results = (results,)
-        if not isinstance(results, (tuple, list)) or len(results) != len(self.outputs):
-            raise CeedDimensionError(
-                f"{self.name} must return a tuple of {len(self.outputs)} arrays: "
-                f"{', '.join(self.outputs)}"
-            )
+        results = sequence_of(results, self.outputs, self.name)
         views = self._views(self.outputs, q, outputs)
-        for name, view, result in zip(self.outputs, views, results, strict=True):
-            write(view, result, f"the output {name!r} of {self.name}")
+        for name, view, x in zip(self.outputs, views, results, strict=True):
+            what = f"the output {name!r} of {self.name}"
+            view[...] = result(x, view.shape, self.library.scalar, what)
 
     def _views(self, fields: dict[str, QField], q: int, pointers: Any) -> list[Any]:
         from .interop.numpy import over

@@ -61,13 +61,17 @@ def check_precision(scalar: str) -> None:
 def evaluate(function: Any, views: list[numpy.ndarray], values: dict[str, Any]) -> Any:
     """Return the results of a jitted function of arrays, when they are there.
 
-    Only its tracers see the arrays, so that nobody keeps one over memory that is given back.
+    Only its tracers see the arrays, so that nobody keeps one over memory that is given back, and
+    nobody writes it.
     """
     import jax.dlpack
 
+    from .numpy import unlocked
+
     if views:
         check_precision(views[0].dtype.name)
-    return jax.block_until_ready(function(*map(jax.dlpack.from_dlpack, views), **values))
+    arrays = [jax.dlpack.from_dlpack(unlocked(view)) for view in views]
+    return jax.block_until_ready(function(*arrays, **values))
 
 
 def _read(lease: Lease, owner: Exporter) -> jax.Array:

@@ -170,16 +170,47 @@ def over(buffer: Any, scalar: str, shape: tuple[int, ...]) -> numpy.ndarray:
     return numpy.frombuffer(buffer, scalar).reshape(shape)
 
 
-def write(view: numpy.ndarray, result: Any, what: str) -> None:
-    """Copy a result into its memory, when it has the shape and the type for it."""
+class _Interface:
+    """What NumPy makes an array of, over the memory of another."""
+
+    def __init__(self, array: numpy.ndarray, **changes: Any) -> None:
+        self.array = array
+        self.__array_interface__ = {**array.__array_interface__, **changes}
+
+
+def unlocked(array: numpy.ndarray) -> numpy.ndarray:
+    """Return an array over the same memory that does not say read-only, for who will not write."""
     import numpy
 
-    array = numpy.asarray(result)
-    if array.shape != view.shape:
-        raise CeedDimensionError(f"{what} has shape {array.shape}, {view.shape} is wanted")
-    if array.dtype != view.dtype:
-        raise CeedIncompatibleError(f"{what} is {array.dtype}, {view.dtype} is wanted")
-    view[...] = array
+    if array.flags.writeable:
+        return array
+    return numpy.asarray(_Interface(array, data=(array.__array_interface__["data"][0], False)))
+
+
+def result(x: Any, shape: tuple[int, ...], scalar: str, what: str) -> numpy.ndarray:
+    """Return a function's result as an array, when it has the shape and the type for it."""
+    import numpy
+
+    array = numpy.asarray(x)
+    if array.shape != shape:
+        raise CeedDimensionError(f"{what} has shape {array.shape}, {shape} is wanted")
+    if array.dtype != scalar:
+        raise CeedIncompatibleError(f"{what} is {array.dtype}, {scalar} is wanted")
+    return array
+
+
+def store(arrays: list[numpy.ndarray], views: list[numpy.ndarray]) -> None:
+    """Copy arrays into memory, in which they may lie themselves, in another order."""
+    import numpy
+
+    apart = [
+        array.copy()
+        if any(numpy.may_share_memory(array, v) for v in views if v is not view)
+        else array
+        for array, view in zip(arrays, views, strict=True)
+    ]
+    for array, view in zip(apart, views, strict=True):
+        view[...] = array
 
 
 def evaluate(function: Any, views: list[numpy.ndarray], values: dict[str, Any]) -> Any:

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "fixture.h"
 
-// Around the widths of vector registers, and around the blocks of a blocked sum.
+// Around the widths of vector registers, and around the blocks and chunks of a sum.
 static const CeedSize lengths[] = {1,  2,  3,  4,   5,   7,   8,    9,    15,   16,    17,
-                                   31, 33, 63, 127, 128, 129, 1000, 4095, 4097, 100003};
+                                   31, 33, 63, 127, 128, 129, 1000, 4097, 8193, 16385, 100003};
 
 static const CeedScalar *Read(CeedVector vec) {
   const CeedScalar *array = NULL;

@@ -20,6 +20,15 @@ ENVIRONMENT = {
 }
 
 
+#: Two processes run on any machine, and for any user.
+PARALLEL = ENVIRONMENT | {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
+
+
 def need(*programs):
     """Return the commands, or skip the test that lacks one."""
     for program in programs:

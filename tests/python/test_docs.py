@@ -32,7 +32,7 @@ PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md")),
     *sorted((ROOT / "docs").glob("*.md")),
 ]
-PARTNERS = ("jax", "torch", "tvm_ffi", "matplotlib", "xarray")
+PARTNERS = ("jax", "torch", "tvm_ffi", "libceed", "matplotlib", "xarray")
 FILES = ("flame",)  # what blocks read in the folder that they run in
 FENCE = re.compile(r"^(?:<!-- lines of (\S+) -->\n)?```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 GENERATED = {"c-api.md", "python-api.md"}  # by scripts/reference.py, for the site
@@ -68,6 +68,10 @@ class Checker(doctest.OutputChecker):
         )
 
 
+def partners_of(code):
+    return [p for p in PARTNERS if re.search(rf"\b{p}\b", code)]
+
+
 def run_doctest(test):
     said = []
     runner = doctest.DocTestRunner(Checker(), optionflags=OPTIONS)
@@ -89,7 +93,7 @@ def run_program(block, namespace):
 
 
 def run_block(block, namespace):
-    missing = [p for p in PARTNERS if p in block.code and not importlib.util.find_spec(p)]
+    missing = [p for p in partners_of(block.code) if not importlib.util.find_spec(p)]
     missing += [name for name in FILES if name in block.code and not os.path.exists(name)]
     if missing:
         return ["skipped", f"not here: {', '.join(missing)}"]
@@ -118,7 +122,7 @@ def run_docstrings(name):
     results = []
     for test in doctest.DocTestFinder().find(module, name):
         test.globs |= {"np": np, "pyceedlike": pyceedlike}
-        partners = [p for p in PARTNERS if p in test.docstring]
+        partners = partners_of(test.docstring)
         if test.examples and all(map(importlib.util.find_spec, partners)):
             test.globs |= {p: importlib.import_module(p) for p in partners}
             results.append([test.name, *run_doctest(test)])
@@ -224,7 +228,7 @@ def test_quoted_lines_stand_in_the_file(block):
 
 MODULES = [
     "pyceedlike",
-    *(m.name for m in pkgutil.iter_modules(pyceedlike.__path__, "pyceedlike.")
+    *(m.name for m in pkgutil.walk_packages(pyceedlike.__path__, "pyceedlike.")
       if not m.name.endswith("__main__")),
 ]  # fmt: skip
 

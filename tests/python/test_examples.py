@@ -10,13 +10,12 @@ import subprocess
 import sys
 
 import pytest
-from programs import shared_fortran
+from programs import EXAMPLES, PARALLEL, WARNINGS, fortran, need, package_flags, run, shared_fortran
 
 pyceedlike = pytest.importorskip("pyceedlike")
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
-EXAMPLES = TESTS.parent / "examples"
-HEAT = EXAMPLES / "heat"
+HEAT, FISHER = EXAMPLES / "heat", EXAMPLES / "fisher"
 PACKAGE = pathlib.Path(pyceedlike.__file__).parent
 SMALL = ["--n", "31", "--steps", "100", "--dt", "0.01"]
 
@@ -87,3 +86,35 @@ def test_a_box_of_amrex_is_wrapped(compiler, directions, tmp_path):
     subprocess.run([compiler, *flags, *stub, include, source, *link, "-o", program], check=True)
     result = subprocess.run([program], capture_output=True, text=True, check=True)
     assert result.stdout == "valid cells written through the fab: good\n"
+
+
+@pytest.fixture
+def fisher(tmp_path):
+    """A function that builds the program in Fortran with a compiler; in a folder of its own."""
+    if not importlib.util.find_spec("jax"):
+        pytest.skip("JAX is not installed")
+    shutil.copy(FISHER / "growth.py", tmp_path)
+
+    def build(compiler, *flags):
+        sources = [*package_flags("--fortran"), FISHER / "parallel.F90", FISHER / "fisher.F90"]
+        flags = ["-std=f2018", "-O2", *WARNINGS, *flags, "-J", tmp_path]
+        run(*compiler, *flags, *sources, "-o", tmp_path / "fisher", *package_flags("--libs"))
+        return tmp_path / "fisher"
+
+    return build
+
+
+def solves(*command, folder):
+    environment = PARALLEL | {"CEEDLIKE_PYTHON": sys.executable, "JAX_PLATFORMS": "cpu"}
+    environment.pop("PYTHONSAFEPATH", None)  # growth.py is in the folder
+    printed = run(*command, cwd=folder, env=environment)
+    return printed == "errors  1.1E-03 and  2.7E-04, order  2.0: good\n"
+
+
+def test_a_fortran_program_has_its_source_term_from_jax(fisher, tmp_path):
+    assert solves(fisher(fortran()), folder=tmp_path)
+
+
+def test_its_processes_each_call_python(fisher, tmp_path):
+    compiler, launcher = need("mpifort", "mpirun")
+    assert solves(launcher, "-n", "2", fisher([compiler], "-DWITH_MPI"), folder=tmp_path)

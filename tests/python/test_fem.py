@@ -598,6 +598,12 @@ def test_inputs_are_the_vectors_memory(ceed):
         assert addresses == [array.ctypes.data]
 
 
+def test_a_qfunction_knows_its_fields(ceed):
+    qf = ceed.qfunction(Grad(2, 3), Data(), a=Data(2), b=Interp())(lambda du, w: (du, w))
+    assert qf.inputs == {"du": 6, "w": 1}
+    assert qf.outputs == {"a": 2, "b": 1}
+
+
 def test_an_operator_calls_the_function_once_for_all_points(ceed):
     calls = []
 

@@ -2,12 +2,12 @@
 """mpi4py sends and receives the memory of vectors; in programs of their own, of two processes."""
 
 import importlib.util
-import os
 import shutil
 import subprocess
 import sys
 
 import pytest
+from programs import PARALLEL
 
 pytestmark = pytest.mark.skipif(
     not importlib.util.find_spec("mpi4py"), reason="mpi4py is not installed"
@@ -39,14 +39,9 @@ def launcher():
 
 def run_parallel(script):
     """Run a program in every process; all must end well."""
-    as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    more_than_cores = {
-        "OMPI_MCA_rmaps_base_oversubscribe": "1",
-        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-    }
     done = subprocess.run(
         [*launcher(), sys.executable, "-c", script],
-        env={**os.environ, **as_root, **more_than_cores},
+        env=PARALLEL,
         cwd="/",
         capture_output=True,
         text=True,
