@@ -79,7 +79,13 @@ def report(found: dict[tuple, Case], blocks: int, taken: float | None) -> None:
     """Print microseconds for a block, and bytes."""
     print(f"\nMicroseconds for each of {blocks:,} blocks\n")
     rows = [
-        [what, *(show(_per_block(found.get((what, name)), blocks)) for name in ("pyceedlike", "pyamrex"))]
+        [
+            what,
+            *(
+                show(_per_block(found.get((what, name)), blocks))
+                for name in ("pyceedlike", "pyamrex")
+            ),
+        ]
         for what in [*VIEWS, "ghosts"]
     ]
     print(table(["", "pyceedlike", "pyAMReX"], rows))

@@ -711,7 +711,9 @@ static PyObject *FromHandleMethod(PyObject *type, PyObject *address) {
 // ------------------------------------------------------------------------------------------------
 
 static PyObject *GetHandle(PyObject *object, void *Py_UNUSED(unused)) {
-  return PyLong_FromVoidPtr(((Exporter *)object)->object);
+  Exporter *self = (Exporter *)object;
+
+  return PyLong_FromVoidPtr(self->vec ? (void *)self->vec : (void *)self->fab);
 }
 
 static PyObject *GetScalar(PyObject *object, void *Py_UNUSED(unused)) {

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._lib import CeedDimensionError, CeedIncompatibleError
+from .._lib import CeedCopyError, CeedDimensionError, CeedIncompatibleError
 
 if TYPE_CHECKING:
     import numpy
@@ -27,7 +27,13 @@ def share_part(part: Fab | FabView, copy: bool | None) -> numpy.ndarray:
     """Return an array of a fab's part."""
     import numpy
 
-    return numpy.from_dlpack(part) if copy is None else numpy.from_dlpack(part, copy=copy)
+    array = numpy.from_dlpack(part)
+    if copy:
+        part._note_copy("as asked")
+        return array.copy()
+    if copy is False and not part.exchange.shared:
+        raise CeedCopyError(f"copy=False, but NumPy got {part.exchange.reason}")
+    return array
 
 
 def select(array: Any, places: tuple[Any, ...]) -> Any:
@@ -72,7 +78,7 @@ def write_batch(
         )
     inside = tuple(slice(low, low + n) for (low, _), n in zip(layers, views[0].shape, strict=True))
     for block, view in zip(array, views, strict=True):
-        write(view, block[inside], what)
+        view[...] = result(block[inside], view.shape, view.dtype.name, what)
 
 
 def view(bracket: Bracket) -> numpy.ndarray:

@@ -379,6 +379,19 @@ def test_jax_shares_each_axis_order(jax):
         del x
 
 
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_jax_shares_axes_of_length_one(jax, dim):
+    for axis in range(dim):
+        hi = [3 + i for i in range(dim)]
+        hi[axis] = 0
+        fab = pyceedlike.Ceed().Fab(Box([0] * dim, hi), 3)
+        fab.set_value(2.0)
+        x = fab.to_jax(copy=False)
+        assert x.shape == (*(h + 1 for h in hi), 3)
+        assert x.unsafe_buffer_pointer() % 64 == 0
+        assert float(x.sum()) == 2.0 * x.size
+
+
 def test_jax_copies_when_it_is_asked_to(jax):
     fab = numbered((1, 1, "float64"))
     x = fab.to_jax(copy=True)
@@ -428,6 +441,16 @@ def test_at_has_the_cell_of_each_index(fab):
     for place in itertools.product(*map(range, wanted.shape)):
         index = tuple(i + lo for i, lo in zip(place, (*fab.whole.lo, 0), strict=True))
         assert fab.at[index] == wanted[place]
+
+
+def test_bounds_of_exactly_0_are_bounds_in_every_direction(fab):
+    wanted = expected(fab.whole, fab.ncomp)
+    for axis, (low, high) in enumerate(zip(fab.whole.lo, fab.whole.hi, strict=True)):
+        if not low <= 0 <= high:
+            continue
+        for key, places in ((slice(0, None), slice(-low, None)), (slice(None, 0), slice(-low))):
+            part = (slice(None),) * axis
+            assert np.array_equal(fab.at[(*part, key)], wanted[(*part, places)])
 
 
 def test_at_sets_what_it_names():
@@ -534,8 +557,8 @@ def test_positions_index_what_can_not_be_set():
 SOURCES = {
     "C order": lambda a: a.copy(order="C"),
     "Fortran order": lambda a: a.copy(order="F"),
-    "every second": lambda a: np.repeat(np.repeat(a, 2, 0), 2, 1)[::2, ::2],
-    "transposed": lambda a: a.T.copy().T,
+    "every second": lambda a: np.repeat(np.repeat(a, 2, 0), 2, -1)[::2, ..., ::2],
+    "other axes first": lambda a: np.moveaxis(np.moveaxis(a, 0, -1).copy(), -1, 0),
 }
 COPIED = {
     "reversed": lambda a: a[::-1].copy()[::-1],
@@ -543,40 +566,50 @@ COPIED = {
 }
 
 
+def incoming(kind):
+    """Return an array of a kind, lower bounds for it, and its ghost layers."""
+    dim, ncomp, scalar = kind
+    shape = (*(4, 3, 5)[:dim], ncomp)
+    ghost = ((1, 0), (1, 1), (0, 2))[:dim]
+    return np.arange(float(np.prod(shape)), dtype=scalar).reshape(shape), LO[:dim], ghost
+
+
 @pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("scalar", ["float64", "float32"])
-def test_memory_with_positive_strides_is_adopted(source, scalar):
-    values = np.arange(24.0, dtype=scalar).reshape(4, 3, 2)
+def test_memory_with_positive_strides_is_adopted(source, kind):
+    values, lo, ghost = incoming(kind)
     array = SOURCES[source](values)
-    fab = Fab.from_dlpack(array, lo=[-1, 5], ghost=[(1, 0), 1])
+    fab = Fab.from_dlpack(array, lo=lo, ghost=ghost)
     assert fab.exchange.shared
-    assert (fab.scalar, fab.ncomp) == (scalar, 2)
-    assert fab.box == Box([0, 6], [2, 6])
+    assert (fab.scalar, fab.ncomp, fab.ghost) == (kind[2], kind[1], ghost)
+    assert fab.whole == Box(lo, [i + n - 1 for i, n in zip(lo, values.shape, strict=False)])
     assert np.array_equal(fab.to_numpy(), values)
     assert np.shares_memory(fab.to_numpy(), array)
-    fab.at[2, 7, 1] = 99.0
-    assert array[3, 2, 1] == 99.0
+    fab.at[fab.box.hi] = 99.0
+    corner = [i - j for i, j in zip(fab.box.hi, lo, strict=True)]
+    assert (array[tuple(corner)] == 99.0).all()
 
 
 @pytest.mark.parametrize("source", COPIED)
-def test_other_memory_is_copied_and_says_so(source):
-    values = np.arange(24.0).reshape(4, 3, 2)
+def test_other_memory_is_copied_and_says_so(source, kind):
+    values, lo, ghost = incoming(kind)
     array = COPIED[source](values)
-    fab = Fab.from_dlpack(array, lo=[-1, 5])
+    ceed = pyceedlike.Ceed(scalar=kind[2])
+    fab = Fab.from_dlpack(array, lo=lo, ghost=ghost, ceed=ceed)
     assert not fab.exchange.shared
     assert fab.exchange.reason.startswith("values copied: ")
     assert np.array_equal(fab.to_numpy(), values)
     with pytest.raises(pyceedlike.CeedCopyError, match="copy=False"):
-        Fab.from_dlpack(array, lo=[-1, 5], copy=False)
+        Fab.from_dlpack(array, lo=lo, ceed=ceed, copy=False)
 
 
-def test_a_broadcast_array_is_copied_or_refused():
-    array = np.broadcast_to(np.arange(3.0), (4, 3))[..., None]
-    fab = Fab.from_dlpack(array, lo=[0, 0])
+def test_a_broadcast_array_is_copied_or_refused(kind):
+    values, lo, _ = incoming(kind)
+    array = np.broadcast_to(values[:1], values.shape)
+    fab = Fab.from_dlpack(array, lo=lo)
     assert not fab.exchange.shared
     assert np.array_equal(fab.to_numpy(), array)
     with pytest.raises(pyceedlike.CeedCopyError, match="share memory"):
-        Fab.from_dlpack(array, lo=[0, 0], copy=False)
+        Fab.from_dlpack(array, lo=lo, copy=False)
 
 
 @pytest.mark.parametrize("dtype", [">f8", "i8", "c16", "f2", "?"])
@@ -661,6 +694,26 @@ def test_bounds_are_fortrans(nx):
     fab = Fab.from_dlpack(array, lo=[-2], ghost=2)
     assert (fab.whole.lo, fab.whole.hi, fab.whole.size) == ((-2,), (nx + 2,), nx + 5)
     assert (fab.box.lo, fab.box.hi) == ((0,), (nx,))
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_openpmd_writes_what_the_fab_holds(tmp_path, dim):
+    io = pytest.importorskip("openpmd_api")
+    fab = numbered((dim, 1, "float64"))
+    shape = list(fab.whole.shape[::-1])
+    path = str(tmp_path / "field.json")
+    series = io.Series(path, io.Access.create)
+    mesh = series.write_iterations()[0].meshes["u"]
+    mesh.axis_labels = list("zyx"[-dim:])
+    record = mesh[io.Mesh_Record_Component.SCALAR]
+    record.reset_dataset(io.Dataset(np.dtype("float64"), shape))
+    record.store_chunk(fab.to_numpy(order="nzyx")[0])
+    series.close()
+    series = io.Series(path, io.Access.read_only)
+    record = series.iterations[0].meshes["u"][io.Mesh_Record_Component.SCALAR]
+    chunk = record.load_chunk()
+    series.flush()
+    assert np.array_equal(chunk, expected(fab.whole, 1)[..., 0].T)
 
 
 # --- Values and vectors ----------------------------------------------------------------------

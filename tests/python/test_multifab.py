@@ -181,7 +181,10 @@ def test_ghosts_are_those_of_periodic_images(mf):
             if origin is None:
                 assert np.isnan(fab.at[index]).all()
             else:
-                assert fab.at[index].tolist() == expected(Box(origin, origin), mf.ncomp).ravel().tolist()
+                assert (
+                    fab.at[index].tolist()
+                    == expected(Box(origin, origin), mf.ncomp).ravel().tolist()
+                )
 
 
 def test_what_has_no_values_is_an_error():
