@@ -104,8 +104,8 @@ TYPES = (
     *("CeedInt *", "CeedInt[]", "CeedInt[2]", "CeedInt[3]", "CeedInt *[2]", "CeedSize[2]"),
     *("CeedVector[]", "CeedQFunctionUser", "CeedQFunctionField *[2]", "const CeedScalar * *"),
     *("CeedContextFieldType *", "const CeedContextFieldLabel **"),
-    *("CeedBox *", "CeedBox[]", "CeedGhost *", "CeedFab", "CeedFab *", "CeedMultiFab *"),
-    *("CeedSize[3]", "CeedSize[4]", "CeedInt8[]"),
+    *("CeedBox *", "CeedBox[]", "CeedGhost *", "CeedFab", "CeedFab *", "CeedMultiFab"),
+    *("CeedMultiFab *", "CeedSize[3]", "CeedSize[4]", "CeedInt8[]"),
 )
 
 

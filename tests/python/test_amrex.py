@@ -141,3 +141,27 @@ except pyceedlike.CeedAccessError as error:
 else:
     raise SystemExit("it was handed over")
 """)
+
+
+def test_index_forms_of_pyamrex_are_those_of_the_table():
+    """The table is in docs/fields.md."""
+    run("""
+domain = amr.Box(amr.IntVect(-4, 0, 0), amr.IntVect(3, 3, 3))
+boxes = amr.BoxArray(domain)
+boxes.max_size(4)
+mf = amr.MultiFab(boxes, amr.DistributionMapping(boxes), 1, amr.IntVect(1))
+for block in mf:
+    array = mf.array(block).to_numpy()
+    first = list(block.fabbox().small_end)[0]
+    array[...] = (first + np.arange(array.shape[0]))[:, None, None, None]
+ours = MultiFab.from_amrex(mf)
+whole, _ = ours.gather(ours.hull.grow(1), with_ghosts=True)
+there, here = (lambda *key: np.asarray(mf[(*key, 0, 0, 0)]).tolist(),
+               lambda *key: np.asarray(whole.at[(*key, 0, 0, 0)]).tolist())
+for theirs, solvers in [(3, 3), (-1j, -5), (1j, 4), (slice(None), slice(-4, 4)),
+                        ((), slice(None)), (slice(-1j, 1j), slice(-5, 4))]:
+    assert there(theirs) == here(solvers), (theirs, solvers)
+assert here(-4) == -4.0 != there(-4)
+assert there(slice(-4, 0)) == [] and here(slice(-4, 0)) == [-4, -3, -2, -1]
+assert there(slice(0, 4, 2)) == [0, 1, 2, 3] and here(slice(0, 4, 2)) == [0, 2]
+""")

@@ -453,6 +453,11 @@ def test_bounds_of_exactly_0_are_bounds_in_every_direction(fab):
             assert np.array_equal(fab.at[(*part, key)], wanted[(*part, places)])
 
 
+def test_at_is_one_of_a_kind_for_all_arrays():
+    fab = numbered((1, 1, "float64"))
+    assert type(fab.at) is type(fab.at(fab.to_numpy())) is pyceedlike.At
+
+
 def test_at_sets_what_it_names():
     fab = numbered((2, 3, "float64"))
     fab.at[-2, -6:0:2] = -1.0
