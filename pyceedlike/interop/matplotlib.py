@@ -43,11 +43,15 @@ def draw(
 
 
 def draw_levels(
-    levels: Sequence[MultiFab], planes: Sequence[Plane], component: int, axes: Any, style: Any
+    levels: Sequence[MultiFab],
+    planes: Sequence[Plane],
+    component: int,
+    axes: Any,
+    outlines: bool,
+    style: dict[str, Any],
 ) -> matplotlib.cm.ScalarMappable:
     """Draw levels over each other, in the same colours."""
     pairs = list(zip(levels, planes, strict=True))
-    outlines = style.pop("outlines", True)
     colours = _colours(style)
     colours.set_array(
         _together([
@@ -66,11 +70,11 @@ def _colours(style: dict[str, Any]) -> matplotlib.cm.ScalarMappable:
     import matplotlib.cm
     import matplotlib.colors
 
-    limits = matplotlib.colors.Normalize(style.pop("vmin", None), style.pop("vmax", None))
-    norm, cmap = style.pop("norm", None) or limits, style.pop("cmap", None)
-    if style:
-        raise TypeError(f"{', '.join(style)}: what is set are vmin, vmax, norm and cmap")
-    return matplotlib.cm.ScalarMappable(norm, cmap)
+    unknown = style.keys() - {"vmin", "vmax", "norm", "cmap"}
+    if unknown:
+        raise TypeError(f"{', '.join(unknown)}: what is set are vmin, vmax, norm and cmap")
+    limits = matplotlib.colors.Normalize(style.get("vmin"), style.get("vmax"))
+    return matplotlib.cm.ScalarMappable(style.get("norm") or limits, style.get("cmap"))
 
 
 def _together(blocks: list[numpy.ndarray]) -> numpy.ndarray:

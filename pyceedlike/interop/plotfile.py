@@ -192,6 +192,7 @@ class Plotfile:
         axes: Any = None,
         normal: str = "z",
         index: int | None = None,
+        outlines: bool = True,
         **style: Any,
     ) -> matplotlib.cm.ScalarMappable:
         """Draw all levels of a field over each other; return what matplotlib's colorbar() takes.
@@ -201,18 +202,16 @@ class Plotfile:
         """
         from .matplotlib import Plane, draw_levels
 
-        planes, fine = [], 1
-        for level, domain in enumerate(self.domains):
-            fine *= self.ratios[level - 1] if level else 1
-            origin = [
-                low - cell * size
-                for low, cell, size in zip(
-                    self.prob_lo, domain.lo, self.cell_sizes[level], strict=True
-                )
-            ]
-            place = None if index is None else index * fine
-            planes.append(Plane(domain, normal, place, self.cell_sizes[level], origin))
-        return draw_levels(self.levels, planes, self.fields.index(field), axes, style)
+        planes = []
+        for domain, ratio, sizes in zip(
+            self.domains, [1, *self.ratios], self.cell_sizes, strict=True
+        ):
+            corners = zip(self.prob_lo, domain.lo, sizes, strict=True)
+            origin = [place - cell * size for place, cell, size in corners]
+            index = None if index is None else index * ratio
+            planes.append(Plane(domain, normal, index, sizes, origin))
+        component = self.fields.index(field)
+        return draw_levels(self.levels, planes, component, axes, outlines, style)
 
     def __repr__(self) -> str:
         count = len(self.domains)

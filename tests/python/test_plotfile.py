@@ -120,6 +120,26 @@ def test_a_field_that_is_not_there_is_an_error(tmp_path):
         plotfile.open(path, fields=["heat"])
 
 
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_picture_has_all_levels_in_the_same_colours(tmp_path, dim):
+    pytest.importorskip("matplotlib").use("agg")
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    file = writer(tmp_path, dim)
+    plot = plotfile.open(file.write())
+    figure, axes = pyplot.subplots()
+    colours = plot.plot("field (1)", axes=axes, cmap="magma", index=2 if dim == 3 else None)
+    meshes = axes.collections
+    assert len(meshes) == 4
+    assert {id(mesh.norm) for mesh in meshes} == {id(colours.norm)}
+    assert {mesh.cmap.name for mesh in meshes} == {"magma"}
+    lowest = [9 * 0.5 - 0.5 * 4, 9 * 0.5 - 0.5 * 2]  # prob_lo is 0, and the domain begins at -9
+    assert meshes[0].get_coordinates()[0, 0].tolist() == lowest
+    everything = [fab.to_numpy("valid", 1) for level in plot.levels for fab in level]
+    low, high = colours.get_clim()
+    assert min(map(np.min, everything)) <= low < high <= max(map(np.max, everything))
+    pyplot.close(figure)
+
+
 # --- Reading late ----------------------------------------------------------------------------
 
 
