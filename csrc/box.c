@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "box.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -237,7 +236,7 @@ int CeedBoxToText(CeedBox box, char *text, size_t size) {
 }
 
 static bool Skip(const char **text, char wanted) {
-  while (isspace((unsigned char)**text)) ++*text;
+  *text += strspn(*text, " \t\r\n");
   if (**text != wanted) return false;
   if (wanted) ++*text;
   return true;

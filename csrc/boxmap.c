@@ -19,9 +19,8 @@ struct CeedBoxMap_private {
   CeedInt *found;
 };
 
-static int64_t BinOf(CeedBoxMap map, int d, int64_t index) {
-  return index / map->length[d] - (index % map->length[d] < 0);
-}
+/* Rounded to 0, so that the bin there is the longest; all that counts is the order. */
+static int64_t BinOf(CeedBoxMap map, int d, int64_t index) { return index / map->length[d]; }
 
 static int CompareBins(const int64_t *a, const int64_t *b) {
   for (int i = 0; i < CEED_MAX_BOX_DIM; i++) {

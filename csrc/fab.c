@@ -611,7 +611,7 @@ int CeedFabSelect(CeedFab fab, const CeedBox *region, CeedInt comp, CeedInt num_
   CeedCall(CheckRegion(fab, &box));
   *part = CeedFabPartOf(fab, &box);
   part->lengths[3] = num_comp;
-  if (BoxHasIndices(&box)) part->first += (CeedSize)first * shape->strides[3];
+  part->first += (CeedSize)first * shape->strides[3];
   return CEED_ERROR_SUCCESS;
 }
 

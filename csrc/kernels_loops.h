@@ -35,8 +35,10 @@ TARGET static void NAME(Multiply)(CeedSize n, const CeedScalar *x, const CeedSca
 }
 
 /* Inlined, so that the kind of the terms is chosen outside the loop. */
-TARGET static inline __attribute__((always_inline)) void NAME(AddBlock)(
-    CeedSize n, Terms terms, CeedScalar scale, const CeedScalar *x, CeedScalar *lanes) {
+TARGET static inline __attribute__((always_inline)) void NAME(AddBlock)(CeedSize n, Terms terms,
+                                                                        CeedScalar scale,
+                                                                        const CeedScalar *x,
+                                                                        CeedScalar *lanes) {
   CeedScalar sums[LANES];
   CeedSize i = 0;
 
@@ -48,8 +50,10 @@ TARGET static inline __attribute__((always_inline)) void NAME(AddBlock)(
   for (int j = 0; i + j < n; j++) lanes[j] += Term(terms, scale, x[i + j]);
 }
 
-TARGET static inline __attribute__((always_inline)) void NAME(SumBlocks)(
-    CeedSize n, Terms terms, CeedScalar scale, const CeedScalar *x, CeedScalar *lanes) {
+TARGET static inline __attribute__((always_inline)) void NAME(SumBlocks)(CeedSize n, Terms terms,
+                                                                         CeedScalar scale,
+                                                                         const CeedScalar *x,
+                                                                         CeedScalar *lanes) {
   for (int j = 0; j < LANES; j++) lanes[j] = 0;
   for (CeedSize i = 0; i < n; i += BLOCK) {
     NAME(AddBlock)(n - i < BLOCK ? n - i : BLOCK, terms, scale, x + i, lanes);

@@ -122,7 +122,6 @@ typedef struct {
 /* From the valid boxes that are `by` away; the first of them in the list last, so that it counts. */
 static void FillFromImage(const Filling *f, CeedInt local, const int64_t by[3]) {
   CeedFab to = CeedMultiFabLocal(f->mf, local);
-  bool is_image = by[0] || by[1] || by[2];
   CeedBox wanted = f->hull;
   const CeedInt *found;
 
@@ -134,7 +133,6 @@ static void FillFromImage(const Filling *f, CeedInt local, const int64_t by[3]) 
   }
   for (CeedInt n = CeedBoxMapFind(f->map, &wanted, &found); n-- > 0;) {
     CeedBox region = BoxMeet(&wanted, &f->boxes[found[n]]);
-    if (found[n] == local && !is_image) continue;
     for (int d = 0; d < region.dim; d++) {
       region.lo[d] = (CeedInt)(region.lo[d] + by[d]);
       region.hi[d] = (CeedInt)(region.hi[d] + by[d]);

@@ -494,8 +494,8 @@ typedef struct {
 int CeedDLPackCheck(const void *tensor, bool versioned, const CeedDLPackSpec *spec);
 
 // ------------------------------------------------------------------------------------------------
-// CeedBox: a range of indices in 1 to 3 directions, from any lower bound, of cells or nodes. A plain
-// struct; its functions are exact or an error: a bound that does not fit CeedInt is
+// CeedBox: a range of indices in 1 to 3 directions, from any lower bound, of cells or nodes. A
+// plain struct; its functions are exact or an error: a bound that does not fit CeedInt is
 // CEED_ERROR_DIMENSION, a malformed box CEED_ERROR_INCOMPATIBLE.
 // ------------------------------------------------------------------------------------------------
 
@@ -586,7 +586,8 @@ typedef enum { CEED_REGION_WHOLE = 0, CEED_REGION_VALID = 1, CEED_REGION_INTERIO
 /// lo - 1.
 ///
 /// Ownership: gives the caller a reference; release it with CeedFabDestroy().
-/// Errors:    CEED_ERROR_DIMENSION for negative widths, no components, or more than memory can hold.
+/// Errors:    CEED_ERROR_DIMENSION for negative widths, no components, or more than memory can
+///            hold.
 int CeedFabCreate(Ceed ceed, CeedBox box, CeedGhost ghost, CeedInt num_comp, CeedFab *fab);
 
 /// Make a fab over the entries of a vector: its first entry is the entry `offset` of the vector.
@@ -639,8 +640,8 @@ int CeedFabReferenceCopy(CeedFab fab, CeedFab *fab_copy);
 int CeedFabResize(CeedFab fab, CeedBox box, CeedGhost ghost, CeedInt num_comp, bool keep_views);
 
 /// Give a fab box, components and memory of another one, which keeps them, too; views of the old
-/// memory become stale. So a code tells that a field has moved: a fab is made of what it is now, and
-/// replaces what it was.
+/// memory become stale. So a code tells that a field has moved: a fab is made of what it is now,
+/// and replaces what it was.
 ///
 /// Errors: as CeedFabResize().
 int CeedFabReplace(CeedFab fab, CeedFab by, bool keep_views);
@@ -656,10 +657,10 @@ int CeedFabGetGhost(CeedFab fab, CeedGhost *ghost);
 /// The box of a part that has a name. An interior may be empty.
 int CeedFabGetRegion(CeedFab fab, CeedRegion region, CeedBox *box);
 
-/// The ghost cells on one side of the valid box: `side` has -1 for the low side, 1 for the high side
-/// or 0 for each of the `dim` directions. One number that is not 0 is a face, two are an edge (in
-/// two directions a corner), three a corner; 0 everywhere is the valid box. Empty where the width is
-/// 0.
+/// The ghost cells on one side of the valid box: `side` has -1 for the low side, 1 for the high
+/// side or 0 for each of the `dim` directions. One number that is not 0 is a face, two are an edge
+/// (in two directions a corner), three a corner; 0 everywhere is the valid box. Empty where the
+/// width is 0.
 int CeedFabGetGhostRegion(CeedFab fab, const CeedInt *side, CeedBox *box);
 
 /// The number of components, and the number of the first one: 0 unless it was set. Fortran counts
@@ -677,9 +678,9 @@ int CeedFabGetStrides(CeedFab fab, CeedSize strides[4]);
 /// Errors:    CEED_ERROR_INCOMPATIBLE, with the strides, where the memory is not compact.
 int CeedFabGetVector(CeedFab fab, CeedVector *vec);
 
-/// The entry with the lowest indices, lent for reading and writing as CeedVectorGetArray() does, for
-/// reading, or for writing all entries. Index (i,j,k) of component n lies (i - lo_x) sx + (j - lo_y)
-/// sy + (k - lo_z) sz + (n - base) sn entries further, with lo of the whole block.
+/// The entry with the lowest indices, lent for reading and writing as CeedVectorGetArray() does,
+/// for reading, or for writing all entries. Index (i,j,k) of component n lies (i - lo_x) sx +
+/// (j - lo_y) sy + (k - lo_z) sz + (n - base) sn entries further, with lo of the whole block.
 ///
 /// Errors: as those of the vector's functions. Fabs over one vector exclude each other as its
 ///         arrays do.
@@ -705,8 +706,8 @@ int CeedFabSetValue(CeedFab fab, const CeedBox *region, CeedInt comp, CeedInt nu
                     CeedScalar value);
 
 /// Copy what two fabs of one centring both have of a region, NULL being everywhere, ghost layers
-/// included: components comp, comp + 1, ... of `fab` to copy_comp, copy_comp + 1, ... of `fab_copy`,
-/// each counted from its fab's base. Fabs may share memory.
+/// included: components comp, comp + 1, ... of `fab` to copy_comp, copy_comp + 1, ... of
+/// `fab_copy`, each counted from its fab's base. Fabs may share memory.
 ///
 /// Errors: CEED_ERROR_DIMENSION for components that are not there; CEED_ERROR_INCOMPLETE when one
 ///         has no values yet.
@@ -719,8 +720,8 @@ int CeedFabCopy(CeedFab fab, const CeedBox *region, CeedInt comp, CeedInt num_co
 ///
 /// Ownership: gives the caller a tensor. The memory lives until its deleter is called, whatever
 ///            becomes of the fab. A copy (CEED_EXPORT_COPY) is C-contiguous in the order asked for.
-/// Errors:    CEED_ERROR_DIMENSION for a region or components that are not in the fab; the others as
-///            CeedVectorExport().
+/// Errors:    CEED_ERROR_DIMENSION for a region or components that are not in the fab; the others
+///            as CeedVectorExport().
 int CeedFabExport(CeedFab fab, CeedMemType mem_type, CeedExportMode mode, const CeedBox *region,
                   CeedInt comp, CeedInt num_comp, CeedAxisOrder order,
                   struct DLManagedTensorVersioned **tensor);
@@ -770,9 +771,9 @@ int CeedMultiFabCreate(Ceed ceed, CeedInt num_boxes, const CeedBox *boxes, const
 /// Ownership: gives a reference. What `*mf_copy` held before is released first; start from NULL.
 int CeedMultiFabReferenceCopy(CeedMultiFab mf, CeedMultiFab *mf_copy);
 
-/// Give a MultiFab another list of boxes, with new fabs without values; views of the old fabs become
-/// stale, and a fab that somebody else has a reference of is on its own from now on. Level and ratio
-/// stay.
+/// Give a MultiFab another list of boxes, with new fabs without values; views of the old fabs
+/// become stale, and a fab that somebody else has a reference of is on its own from now on. Level
+/// and ratio stay.
 ///
 /// Errors: CEED_ERROR_ACCESS, with their number, while views of the fabs live or arrays are out;
 ///         with `keep_views` views keep the old memory until the last of them ends.
@@ -827,12 +828,13 @@ int CeedMultiFabSetFab(CeedMultiFab mf, CeedInt index, CeedFab fab, bool keep_vi
 int CeedMultiFabSetValue(CeedMultiFab mf, CeedScalar value);
 
 /// Fill ghost cells from the valid cells of other local boxes and of periodic images: `period` is
-/// the number of cells after which each direction repeats itself, 0 where it does not; NULL: it does
-/// nowhere. Other ghost cells stay as they are. Where several boxes have a node, the first in the
-/// list counts.
+/// the number of cells after which each direction repeats itself, 0 where it does not; NULL: it
+/// does nowhere. Other ghost cells stay as they are. Where several boxes have a node, the first in
+/// the list counts.
 ///
-/// Errors: CEED_ERROR_DIMENSION for a period that the boxes do not fit in; CEED_ERROR_INCOMPLETE for
-///         a fab without values; CEED_ERROR_ACCESS as CeedFabGetArray(). No cell was written then.
+/// Errors: CEED_ERROR_DIMENSION for a period that the boxes do not fit in; CEED_ERROR_INCOMPLETE
+///         for a fab without values; CEED_ERROR_ACCESS as CeedFabGetArray(). No cell was written
+///         then.
 int CeedMultiFabFillGhosts(CeedMultiFab mf, const CeedInt *period);
 
 /// Copy the valid cells of one MultiFab to the valid cells of another, where both have them in this

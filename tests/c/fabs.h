@@ -65,7 +65,10 @@ static inline bool Next(Walk *walk) {
     return CountOf(walk->box) > 0;
   }
   for (int d = 0; d < walk->box.dim; d++) {
-    if (walk->index[d]++ < walk->box.hi[d]) return true;
+    if (walk->index[d] < walk->box.hi[d]) {
+      walk->index[d]++;
+      return true;
+    }
     walk->index[d] = walk->box.lo[d];
   }
   return false;
@@ -75,7 +78,8 @@ static inline bool Next(Walk *walk) {
 
 // Exact in both precisions for indices below 50.
 static inline CeedScalar ValueAt(const CeedInt *index, CeedInt comp) {
-  return (CeedScalar)(index[0] + 100 * index[1] + 10000 * index[2] + 1000000 * comp + 7);
+  return (CeedScalar)(index[0] + INT64_C(100) * index[1] + INT64_C(10000) * index[2] +
+                      INT64_C(1000000) * comp + 7);
 }
 
 // ------------------------------------------------------------------------------------------------

@@ -321,6 +321,29 @@ static int a_copy_is_compact_in_the_order_asked_for(void) {
   return TEST_PASSED;
 }
 
+// A copy that was a temporary of the exporter's has shown garbage elsewhere.
+static int a_copy_outlives_everything_and_changes_with_nothing(void) {
+  enum { CELLS = 1000000 };
+  CeedFab fab = NULL;
+  CeedScalar *array, *noise, *copied;
+  DLManagedTensorVersioned *copy;
+
+  ASSERT_OK(CeedFabCreate(ceed, BoxOf(1, -5, 0, 0, CELLS - 6, 0, 0), no_ghost, 1, &fab));
+  ASSERT_OK(CeedFabGetArrayWrite(fab, CEED_MEM_HOST, &array));
+  for (int i = 0; i < CELLS; i++) array[i] = (CeedScalar)(i % 4096);
+  ASSERT_OK(CeedFabRestoreArray(fab, &array));
+  copy = ViewOf(fab, CEED_EXPORT_COPY, NULL, 0, 1, CEED_ORDER_XYZN);
+  ASSERT_OK(CeedFabSetValue(fab, NULL, 0, 1, -1));
+  ASSERT_OK(CeedFabDestroy(&fab));
+  noise = malloc(CELLS * sizeof *noise);
+  for (int i = 0; i < CELLS; i++) noise[i] = -2;
+  copied = copy->dl_tensor.data;
+  for (int i = 0; i < CELLS; i++) ASSERT_NUMBER(copied[i], i % 4096);
+  Release(copy);
+  free(noise);
+  return TEST_PASSED;
+}
+
 static int views_are_read_only_where_asked(void) {
   CeedFab fab = FabOf(ValidBox(3), ghosts, 3);
   CeedBox valid = ValidOf(fab);
@@ -387,6 +410,10 @@ static int components_count_from_the_base(void) {
   tensor = ViewOf(fab, CEED_EXPORT_SHARED, NULL, 3, 1, CEED_ORDER_XYZN);
   ASSERT_VIEW(&tensor->dl_tensor, CEED_ORDER_XYZN, WholeOf(fab), 2, 1);
   Release(tensor);
+  ASSERT_OK(CeedFabResize(fab, ValidBox(1), ghosts, 3, false));
+  PASSES(FillFab(fab));
+  ASSERT_OK(CeedFabGetComponentBase(fab, &base));
+  ASSERT_EQ(base, 1);
   ASSERT_CODE(CEED_ERROR_DIMENSION, CeedFabSetComponentBase(fab, INT32_MAX - 1));
   ASSERT_OK(CeedFabSetComponentBase(fab, INT32_MIN));
   tensor = ViewOf(fab, CEED_EXPORT_SHARED, NULL, INT32_MIN + 1, 2, CEED_ORDER_XYZN);
@@ -900,6 +927,20 @@ static int resizing_under_views_is_an_error_that_counts_them(void) {
   return TEST_PASSED;
 }
 
+static int a_view_of_any_mode_is_in_the_way_and_a_copy_is_not(void) {
+  for (CeedExportMode mode = 0; mode <= CEED_EXPORT_COPY; mode++) {
+    CeedFab fab = FabOf(ValidBox(1), ghosts, 1);
+    DLManagedTensorVersioned *view = ViewOf(fab, mode, NULL, 0, 1, CEED_ORDER_XYZN);
+    int code = CeedFabResize(fab, ValidBox(1), ghosts, 1, false);
+    ASSERT_EQ(code, mode == CEED_EXPORT_COPY ? 0 : CEED_ERROR_ACCESS);
+    ASSERT_OK(CeedFabResize(fab, ValidBox(1), ghosts, 1, true));
+    ASSERT_VIEW(&view->dl_tensor, CEED_ORDER_XYZN, WholeOf(fab), 0, 1);
+    Release(view);
+    ASSERT_OK(CeedFabDestroy(&fab));
+  }
+  return TEST_PASSED;
+}
+
 static int views_keep_the_old_memory_on_request(void) {
   CeedFab fab = FabOf(ValidBox(2), ghosts, 3);
   CeedBox whole = WholeOf(fab);
@@ -1199,6 +1240,23 @@ static int fabs_that_share_memory_are_copied(void) {
   return TEST_PASSED;
 }
 
+// Entry by entry, every one would be the first.
+static int fabs_that_lie_inside_each_other_are_copied(void) {
+  const CeedSize strides[4] = {2, 1, 1, 1};
+  CeedVector vec = Iota(9);
+  CeedBox box = BoxOf(1, 0, 0, 0, 2, 0, 0);
+  CeedFab low = NULL, high = NULL;
+
+  ASSERT_OK(CeedFabCreateFromVector(vec, 0, strides, box, no_ghost, 1, &low));
+  ASSERT_OK(CeedFabCreateFromVector(vec, 2, strides, box, no_ghost, 1, &high));
+  ASSERT_OK(CeedFabCopy(low, NULL, 0, 1, high, 0));
+  ASSERT_VALUES(vec, 0, 1, 0, 3, 2, 5, 4, 7, 8);
+  ASSERT_OK(CeedFabDestroy(&low));
+  ASSERT_OK(CeedFabDestroy(&high));
+  ASSERT_OK(CeedVectorDestroy(&vec));
+  return TEST_PASSED;
+}
+
 static int components_of_one_fab_are_copied_to_each_other(void) {
   CeedFab fab = FabOf(ValidBox(2), ghosts, 3);
 
@@ -1244,6 +1302,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(what_is_written_through_a_view_is_seen_by_all),
     BEHAVIOUR(a_view_keeps_the_memory_when_the_fab_goes),
     BEHAVIOUR(a_copy_is_compact_in_the_order_asked_for),
+    BEHAVIOUR(a_copy_outlives_everything_and_changes_with_nothing),
     BEHAVIOUR(views_are_read_only_where_asked),
     BEHAVIOUR(views_of_what_is_not_there_are_errors),
     BEHAVIOUR(components_count_from_the_base),
@@ -1268,6 +1327,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(tensors_that_are_no_fab_are_refused_and_left_alone),
     BEHAVIOUR(a_tensor_without_cells_is_a_fab_without_cells),
     BEHAVIOUR(resizing_under_views_is_an_error_that_counts_them),
+    BEHAVIOUR(a_view_of_any_mode_is_in_the_way_and_a_copy_is_not),
     BEHAVIOUR(views_keep_the_old_memory_on_request),
     BEHAVIOUR(resizing_under_an_array_is_an_error_even_so),
     BEHAVIOUR(a_failed_resize_changes_nothing),
@@ -1285,6 +1345,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(a_whole_copy_is_a_first_value),
     BEHAVIOUR(fabs_that_do_not_meet_are_not_changed),
     BEHAVIOUR(fabs_that_share_memory_are_copied),
+    BEHAVIOUR(fabs_that_lie_inside_each_other_are_copied),
     BEHAVIOUR(components_of_one_fab_are_copied_to_each_other),
     BEHAVIOUR(a_refused_copy_changes_nothing),
 };

@@ -1295,11 +1295,12 @@ static int a_view_of_a_region_begins_where_it_lies_on_the_device(void) {
 // Every second entry is the fab's: when all of them are written on the host, the others come over.
 static int what_lies_between_the_entries_of_a_fab_is_kept(void) {
   const CeedSize strides[4] = {2, 1, 1, 1};
+  CeedBox box = BoxOf(1, 0, 0, 0, 1, 0, 0);
+  CeedMultiFab mf = NULL;
   CeedFab fab = NULL;
   CeedScalar *array;
 
-  ASSERT_OK(
-      CeedFabCreateFromVector(vec, 0, strides, BoxOf(1, 0, 0, 0, 1, 0, 0), no_ghost, 1, &fab));
+  ASSERT_OK(CeedFabCreateFromVector(vec, 0, strides, box, no_ghost, 1, &fab));
   PASSES(WriteOnDevice(5));
   ASSERT_OK(CeedFabGetArrayWrite(fab, CEED_MEM_HOST, &array));
   array[0] = 50;
@@ -1309,6 +1310,12 @@ static int what_lies_between_the_entries_of_a_fab_is_kept(void) {
   PASSES(WriteOnDevice(1));
   ASSERT_OK(CeedFabSetValue(fab, NULL, 0, 1, 0));
   ASSERT_VALUES(vec, 0, 2, 0, 4);
+  ASSERT_OK(CeedMultiFabCreate(ceed, 1, &box, NULL, 0, no_ghost, 1, &mf));
+  ASSERT_OK(CeedMultiFabSetFab(mf, 0, fab, false));
+  PASSES(WriteOnDevice(5));
+  ASSERT_OK(CeedMultiFabSetValue(mf, 0));
+  ASSERT_VALUES(vec, 0, 6, 0, 8);
+  ASSERT_OK(CeedMultiFabDestroy(&mf));
   ASSERT_OK(CeedFabDestroy(&fab));
   return TEST_PASSED;
 }

@@ -394,6 +394,27 @@ static int valid_nodes_are_left_and_the_first_box_counts(void) {
   return TEST_PASSED;
 }
 
+static int the_first_box_of_the_list_counts_wherever_it_lies(void) {
+  CeedBox boxes[3] = {BoxOf(1, 5, 0, 0, 9, 0, 0), BoxOf(1, 4, 0, 0, 8, 0, 0),
+                      BoxOf(1, 0, 0, 0, 4, 0, 0)};
+  CeedMultiFab mf;
+  CeedFab fab;
+
+  for (int i = 0; i < 3; i++) boxes[i].centring = 1;
+  mf = MultiFabOf(3, boxes, (CeedGhost){{1}, {1}}, 1);
+  for (CeedInt i = 0; i < 3; i++) {
+    fab = FabAt(mf, i);
+    ASSERT_OK(CeedFabSetValue(fab, NULL, 0, 1, (CeedScalar)(10 + i)));
+    ASSERT_OK(CeedFabDestroy(&fab));
+  }
+  ASSERT_OK(CeedMultiFabFillGhosts(mf, NULL));
+  fab = FabAt(mf, 2);
+  ASSERT_NUMBER(EntryOf(fab, (const CeedInt[]){5}, 0), 10);  // the first and the second have it
+  ASSERT_OK(CeedFabDestroy(&fab));
+  ASSERT_OK(CeedMultiFabDestroy(&mf));
+  return TEST_PASSED;
+}
+
 static int periods_that_boxes_do_not_fit_in_are_errors(void) {
   CeedBox boxes[3];
   CeedMultiFab mf;
@@ -715,10 +736,43 @@ static int memory_of_the_code_takes_the_place_of_a_fab(void) {
   Release(view);
   ASSERT_OK(CeedMultiFabFillGhosts(mf, NULL));
   ASSERT_NUMBER(array[7], ValueAt((const CeedInt[]){4, 0, 0}, 0));
+  view = WholeView(fab);
   ASSERT_OK(CeedMultiFabSetFab(mf, 0, fab, false));
+  ASSERT_EQ(Generation(fab), 0);
+  Release(view);
   ASSERT_OK(CeedFabDestroy(&fab));
   ASSERT_OK(CeedFabDestroy(&old));
   ASSERT_OK(CeedMultiFabDestroy(&mf));
+  return TEST_PASSED;
+}
+
+// In each of the 6 orders in which view, fab and MultiFab can go.
+static int whoever_goes_last_keeps_the_memory(void) {
+  static const int ways[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+
+  for (int way = 0; way < 6; way++) {
+    CeedBox boxes[3], whole;
+    CeedMultiFab mf;
+    CeedFab fab;
+    DLManagedTensorVersioned *view;
+    LShape(2, boxes);
+    mf = MultiFabOf(3, boxes, ghosts, 1);
+    fab = FabAt(mf, 1);
+    PASSES(FillFab(fab));
+    whole = WholeOf(fab);
+    view = WholeView(fab);
+    for (int i = 0; i < 3; i++) {
+      if (ways[way][i] == 0) {
+        ASSERT_VIEW(&view->dl_tensor, CEED_ORDER_XYZN, whole, 0, 1);
+        Release(view);
+      } else if (ways[way][i] == 1) {
+        ASSERT_NUMBER(EntryOf(fab, boxes[1].lo, 0), ValueAt(boxes[1].lo, 0));
+        ASSERT_OK(CeedFabDestroy(&fab));
+      } else {
+        ASSERT_OK(CeedMultiFabDestroy(&mf));
+      }
+    }
+  }
   return TEST_PASSED;
 }
 
@@ -765,6 +819,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(ghosts_of_many_boxes_are_what_brute_force_finds),
     BEHAVIOUR(boxes_at_the_ends_of_the_integers_are_neighbours),
     BEHAVIOUR(valid_nodes_are_left_and_the_first_box_counts),
+    BEHAVIOUR(the_first_box_of_the_list_counts_wherever_it_lies),
     BEHAVIOUR(periods_that_boxes_do_not_fit_in_are_errors),
     BEHAVIOUR(a_refused_filling_writes_no_cell),
     BEHAVIOUR(fabs_that_share_a_vector_are_filled),
@@ -778,6 +833,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(redefining_under_an_array_is_an_error_even_so),
     BEHAVIOUR(a_multifab_whose_array_is_out_stays),
     BEHAVIOUR(memory_of_the_code_takes_the_place_of_a_fab),
+    BEHAVIOUR(whoever_goes_last_keeps_the_memory),
     BEHAVIOUR(loops_over_fabs_are_nested_and_left_early),
 };
 
