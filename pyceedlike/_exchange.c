@@ -855,6 +855,7 @@ static PyMethodDef module_functions[] = {
     {"setup", Setup, METH_VARARGS, setup_doc},
     {"create", Create, METH_VARARGS, NULL},
     {"store_errors", StoreErrors, METH_VARARGS, NULL},
+    {"list_fabs", ListFabs, METH_VARARGS, NULL},
     {"refer_to_multifab", ReferToMultiFab, METH_O, NULL},
     {"view_ceed", ViewCeed, METH_VARARGS, NULL},
     {"describe", Describe, METH_O, describe_doc},

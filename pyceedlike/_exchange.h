@@ -22,7 +22,8 @@
   X(VectorExport) X(VectorToDLPack) X(VectorToDLPackVersioned) X(VectorGetDLPackDevice) \
   X(VectorTakeArray) X(VectorTakeFromDLPack) X(VectorTakeFromDLPackVersioned) \
   X(VectorCreateFromDLPack) X(VectorCreateFromDLPackVersioned) \
-  X(MultiFabReferenceCopy) X(FabReferenceCopy) X(FabDestroy) X(FabExport) X(FabGetDLPackDevice) X(FabGetGeneration) \
+  X(MultiFabReferenceCopy) X(MultiFabGetNumLocal) X(MultiFabGetLocalIndex) X(MultiFabGetFab) \
+  X(FabGetRegion) X(FabReferenceCopy) X(FabDestroy) X(FabExport) X(FabGetDLPackDevice) X(FabGetGeneration) \
   X(FabGetNumComponents) X(FabGetComponentBase) X(FabView) \
   X(FabCreateFromDLPack) X(FabCreateFromDLPackVersioned) \
   X(DLPackCheck) X(DLPackView) X(DLPackViewVersioned)
@@ -213,6 +214,7 @@ PyObject *GetArrayInterface(PyObject *object, void *unused);
 
 /* _fab.c */
 PyObject *ReferToMultiFab(PyObject *module, PyObject *address);
+PyObject *ListFabs(PyObject *module, PyObject *args);
 extern PyType_Spec fab_spec, fab_view_spec;
 
 /* _examine.c */

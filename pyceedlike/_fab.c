@@ -112,31 +112,52 @@ static PyObject *GetIsStale(PyObject *object, void *Py_UNUSED(unused)) {
   return PyBool_FromLong(IsStale((FabView *)object));
 }
 
-/* _of(fab, region, comp, num_comp, order, read_only), where region is the address of a CeedBox. */
+/* The region is one that has a name, or else the box at an address. */
+static int FillView(FabView *self, const Exporter *fab, int name, const CeedBox *box) {
+  const Library *lib = self->base.lib = fab->lib;
+  int code = lib->FabReferenceCopy(fab->fab, &self->base.fab);
+
+  if (!code) code = lib->FabGetGeneration(fab->fab, &self->generation);
+  if (!code && self->num_comp < 0) code = lib->FabGetComponentBase(fab->fab, &self->comp);
+  if (!code && self->num_comp < 0) code = lib->FabGetNumComponents(fab->fab, &self->num_comp);
+  if (code || name < 0) {
+    if (!code) self->region = *box;
+    return code;
+  }
+  return lib->FabGetRegion(fab->fab, (CeedRegion)name, &self->region);
+}
+
+/* _of(fab, name, box, comp, num_comp, order, read_only), where name is a CeedRegion, or -1 and box
+   the address of a CeedBox; num_comp is -1 for all components. */
 static PyObject *MakeView(PyObject *type, PyObject *args) {
-  unsigned long long region;
-  int comp, num_comp, order, read_only, code;
+  int name, comp, num_comp, order, read_only, code;
+  unsigned long long box;
   PyObject *fab;
   FabView *self;
 
-  if (!PyArg_ParseTuple(args, "O!Kiiip", fab_type, &fab, &region, &comp, &num_comp, &order,
+  if (!PyArg_ParseTuple(args, "O!iKiiip", fab_type, &fab, &name, &box, &comp, &num_comp, &order,
                         &read_only)) {
     return NULL;
   }
   self = (FabView *)AllocateExporter((PyTypeObject *)type, &fab_view_kind);
   if (!self) return NULL;
-  self->base.lib = ((Exporter *)fab)->lib;
-  self->region = *(const CeedBox *)(uintptr_t)region;
   self->comp = comp;
   self->num_comp = num_comp;
   self->order = (CeedAxisOrder)order;
   self->read_only = read_only;
-  code = self->base.lib->FabReferenceCopy(((Exporter *)fab)->fab, &self->base.fab);
-  if (!code) code = self->base.lib->FabGetGeneration(self->base.fab, &self->generation);
+  code = FillView(self, (Exporter *)fab, name, (const CeedBox *)(uintptr_t)box);
   if (!code) return (PyObject *)self;
   Raise(self->base.lib, code);
   Py_DECREF((PyObject *)self);
   return NULL;
+}
+
+/* _part: (address of the box, first component, number of components, order). */
+static PyObject *GetPart(PyObject *object, void *Py_UNUSED(unused)) {
+  FabView *self = (FabView *)object;
+
+  return Py_BuildValue("Niii", PyLong_FromVoidPtr(&self->region), (int)self->comp,
+                       (int)self->num_comp, (int)self->order);
 }
 
 static PyMethodDef fab_view_methods[] = {
@@ -147,6 +168,7 @@ static PyMethodDef fab_view_methods[] = {
 static PyGetSetDef fab_view_attributes[] = {
     {"is_stale", GetIsStale, NULL,
      "Whether the fab has got another box or other memory since the view was made.", NULL},
+    {"_part", GetPart, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -256,4 +278,33 @@ PyObject *ReferToMultiFab(PyObject *Py_UNUSED(module), PyObject *address) {
   const Library *lib = FindObject(address, ReferTo, &mf);
 
   return lib ? Py_BuildValue("NN", PyLong_FromVoidPtr(mf), PyBool_FromLong(lib != libraries)) : NULL;
+}
+
+/* list_fabs(address, single, type): the fabs of a MultiFab that are here. */
+PyObject *ListFabs(PyObject *Py_UNUSED(module), PyObject *args) {
+  unsigned long long address;
+  PyObject *type, *list;
+  CeedInt count, index;
+  const Library *lib;
+  CeedMultiFab mf;
+  int single, code;
+
+  if (!PyArg_ParseTuple(args, "KpO!", &address, &single, &PyType_Type, &type)) return NULL;
+  lib = &libraries[single];
+  mf = (CeedMultiFab)(uintptr_t)address;
+  code = lib->MultiFabGetNumLocal(mf, &count);
+  list = code ? Raise(lib, code) : PyList_New(count);
+  for (CeedInt i = 0; list && i < count; i++) {
+    CeedFab fab = NULL;
+    PyObject *object;
+    code = lib->MultiFabGetLocalIndex(mf, i, &index);
+    if (!code) code = lib->MultiFabGetFab(mf, index, &fab);
+    object = code ? Raise(lib, code) : OwnFab((PyTypeObject *)type, lib, fab);
+    if (!object) {
+      Py_CLEAR(list);
+    } else {
+      PyList_SetItem(list, i, object);
+    }
+  }
+  return list;
 }

@@ -273,8 +273,16 @@ class Fab(Shared, FabBase):
         >>> np.from_dlpack(fab.view("valid", components=2)).shape
         (8, 4, 1)
         """
-        box, numbers = self.region(region), self.components(components)
-        return FabView._part(self, box, numbers, order, read_only)
+        name = REGIONS.get(region, -1) if isinstance(region, str) else -1
+        box = address = 0
+        if name < 0:
+            box = self._box(region)
+            address = int(self._library.ffi.cast("uintptr_t", box))
+        first, count = 0, -1
+        if components is not None:
+            numbers = self.components(components)
+            first, count = numbers.start, len(numbers)
+        return FabView._of(self, name, address, first, count, order_of(order), read_only)
 
     @property
     def at(self) -> At:
@@ -485,38 +493,28 @@ class FabView(FabViewBase):
     True
     """
 
-    __slots__ = ("__weakref__", "_parts")
-
-    _parts: tuple[Box, range, str]
-
-    @classmethod
-    def _part(cls, fab: Fab, box: Box, components: range, order: str, read_only: bool) -> FabView:
-        struct = box._pointer(fab._library)
-        address = int(fab._library.ffi.cast("uintptr_t", struct))
-        self = cls._of(fab, address, components.start, len(components), order_of(order), read_only)
-        self._parts = box, components, order
-        return self
+    __slots__ = ("__weakref__",)
 
     @property
     def box(self) -> Box:
         """The box of the view."""
-        return self._parts[0]
+        return Box._of(LIBRARIES["float64"].ffi.cast("CeedBox *", self._part[0])[0])
 
     @property
     def components(self) -> range:
         """The numbers of its components."""
-        return self._parts[1]
+        _, first, count, _ = self._part
+        return range(first, first + count)
 
     @property
     def order(self) -> str:
         """The order of its axes: "xyzn" or "nzyx"."""
-        return self._parts[2]
+        return ("xyzn", "nzyx")[self._part[3]]
 
     def __repr__(self) -> str:
-        box, components, order = self._parts
+        numbers = f"{self.components.start}..{self.components.stop - 1}"
         stale = ", stale" * self.is_stale
-        numbers = f"{components.start}..{components.stop - 1}"
-        return f"<pyceedlike.FabView of {box!r}, components {numbers}, {order}{stale}>"
+        return f"<pyceedlike.FabView of {self.box!r}, components {numbers}, {self.order}{stale}>"
 
 
 class At:

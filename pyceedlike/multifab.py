@@ -161,8 +161,7 @@ class MultiFab(Object):
         return self._fab(place % count)
 
     def __iter__(self) -> Iterator[Fab]:
-        for index in self.local:
-            yield self._fab(index)
+        return iter(_exchange.list_fabs(self.handle, self.scalar == "float32", Fab))
 
     def _fab(self, index: int) -> Fab:
         library = self._library
@@ -309,7 +308,9 @@ class MultiFab(Object):
         copy: bool | None = None,
     ) -> list[numpy.ndarray]:
         """Return the arrays of the fabs that are here, which share the memory."""
-        return [fab.to_numpy(region, components, order, copy) for fab in self]
+        from .interop.numpy import share_parts
+
+        return share_parts((fab._part(region, components, order) for fab in self), copy)
 
     def to_amrex(self) -> Any:
         """Return a MultiFab of pyAMReX with these boxes, whose memory this one has from now on.

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from .._lib import CeedCopyError, CeedDimensionError, CeedIncompatibleError
@@ -25,13 +26,31 @@ def share(vector: Vector) -> numpy.ndarray:
 
 def share_part(part: Fab | FabView, copy: bool | None) -> numpy.ndarray:
     """Return an array of a fab's part."""
+    return share_parts([part], copy)[0]
+
+
+def share_parts(parts: Iterable[Fab | FabView], copy: bool | None) -> list[numpy.ndarray]:
+    """Return an array of each part."""
+    import numpy
+
+    if copy is None:
+        return list(map(numpy.from_dlpack, parts))
+    return [_copy(part) if copy else _insist(part) for part in parts]
+
+
+def _copy(part: Fab | FabView) -> numpy.ndarray:
+    import numpy
+
+    array = numpy.from_dlpack(part).copy()
+    part._note_copy("as asked")
+    return array
+
+
+def _insist(part: Fab | FabView) -> numpy.ndarray:
     import numpy
 
     array = numpy.from_dlpack(part)
-    if copy:
-        part._note_copy("as asked")
-        return array.copy()
-    if copy is False and not part.exchange.shared:
+    if not part.exchange.shared:
         raise CeedCopyError(f"copy=False, but NumPy got {part.exchange.reason}")
     return array
 

@@ -14,6 +14,7 @@ import pathlib
 import re
 import sys
 import weakref
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -371,9 +372,13 @@ class Level(MultiFab):
             self._loaded.add(index)
         return super()._fab(index)
 
+    def __iter__(self) -> Iterator[Fab]:
+        for index in range(len(self)):
+            yield self._fab(index)
+
     def _load(self) -> None:
-        for index in self.local:
-            self._fab(index)
+        for _ in self:
+            pass
 
     def read(self, index: int) -> Fab:
         """Return a new fab of a block, which the level does not keep."""
