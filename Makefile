@@ -5,7 +5,7 @@
 # make test       the tests in C, in Python, and in Fortran where there is a compiler (FC)
 # make check      what every change must pass: format, two compilers, sanitizers, valgrind, the
 #                 examples, the site, and the tests against a wheel in an empty environment
-# make bench      what the exchange and the arithmetic cost, beside NumPy: tables in build/bench
+# make bench      what exchange, arithmetic, QFunctions and operators cost: tables in build/bench
 # make docs       the site, in build/docs/site
 # make data       a plotfile of a real flame, which tests and docs read where it is: 17 MB
 # make fuzz       invented tensors, FUZZ_SECONDS for each program; needs clang
@@ -292,7 +292,7 @@ demo demo-fortran:
 
 bench: $(INSTALLED) | $(call HAVE,test) $(call HAVE,demo)
 	@mkdir -p build/bench
-	@$(PYTHON_HERE) && for what in handoff vector fields; do echo "  BENCH $$what" && "$$python" \
+	@$(PYTHON_HERE) && for what in handoff vector fields qfunction operator; do echo "  BENCH $$what" && "$$python" \
 	  benchmarks/bench_$$what.py --json build/bench/$$what.json --plot build/bench/$$what.png \
 	  $(BENCH_ARGS) >build/bench/$$what.md && cat build/bench/$$what.md || exit 1; done
 

@@ -51,14 +51,51 @@ def region() -> str:
 
 
 # What the package needs besides: to give memory back, to tell C of an exception, and the functions
-# that C calls in the place of a Python function.
+# of C that stand for Python's.
 BESIDES = """
 void free(void *);
 int CeedErrorImpl(Ceed ceed, const char *filename, int lineno, const char *func, int ecode,
                   const char *format, ...);
-extern "Python" int pyceedlike_call(void *ctx, CeedInt Q, const CeedScalar *const *in,
-                                    CeedScalar *const *out);
-extern "Python" int pyceedlike_drop(void *data);
+int pyceedlike_shell(void *ctx, CeedInt Q, const CeedVector *in, const CeedVector *out);
+int pyceedlike_again(void *ctx, CeedInt Q, const CeedScalar *const *in, CeedScalar *const *out);
+int pyceedlike_drop(void *data);
+extern "Python" int pyceedlike_python_shell(void *, CeedInt, const CeedVector *,
+                                            const CeedVector *);
+extern "Python" int pyceedlike_python_again(void *, CeedInt, const CeedScalar *const *,
+                                            CeedScalar *const *);
+extern "Python" int pyceedlike_python_drop(void *);
+"""
+
+# A program may use operators, and destroy them, when its Python has ended.
+SOURCE = """
+#include "ceedlike.h"
+#include <stdlib.h>
+
+static int pyceedlike_python_shell(void *, CeedInt, const CeedVector *, const CeedVector *);
+static int pyceedlike_python_again(void *, CeedInt, const CeedScalar *const *, CeedScalar *const *);
+static int pyceedlike_python_drop(void *);
+
+static int CheckPython(void) {
+  if (Py_IsInitialized()) return CEED_ERROR_SUCCESS;
+  return CeedError(NULL, CEED_ERROR_BACKEND, "The QFunction is Python's, and Python has ended");
+}
+
+static int pyceedlike_shell(void *ctx, CeedInt Q, const CeedVector *in, const CeedVector *out) {
+  int code = CheckPython();
+
+  return code ? code : pyceedlike_python_shell(ctx, Q, in, out);
+}
+
+static int pyceedlike_again(void *ctx, CeedInt Q, const CeedScalar *const *in,
+                            CeedScalar *const *out) {
+  int code = CheckPython();
+
+  return code ? code : pyceedlike_python_again(ctx, Q, in, out);
+}
+
+static int pyceedlike_drop(void *data) {
+  return Py_IsInitialized() ? pyceedlike_python_drop(data) : 0;
+}
 """
 
 
@@ -70,7 +107,7 @@ def builder(name: str, library: str, macros: list[tuple[str, str]]) -> cffi.FFI:
     ffi.cdef(BESIDES)
     ffi.set_source(
         f"pyceedlike.{name}",
-        '#include "ceedlike.h"\n#include <stdlib.h>',
+        SOURCE,
         define_macros=macros,
         depends=["include/ceedlike.h", "include/ceedlike_names.h"],
         extra_link_args=[f"-l:{library}"],

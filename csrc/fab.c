@@ -149,7 +149,8 @@ int CeedFabCreateFromVector(CeedVector vec, CeedSize offset, const CeedSize stri
 }
 
 /* What the caller still has, where the end of the fab would be that of a vector in use. */
-static const char *FabOut(CeedFab fab) {
+static const char *Out(void *object) {
+  CeedFab fab = object;
   bool is_last = __atomic_load_n(&fab->vec->base.ref_count, __ATOMIC_ACQUIRE) == 1;
 
   return is_last && (CeedBufferWord(fab->vec->buffer) & (WRITER_ONE | READERS))
@@ -157,12 +158,15 @@ static const char *FabOut(CeedFab fab) {
              : NULL;
 }
 
-static void FabFree(CeedFab fab) {
+static void Free(void *object) {
+  CeedFab fab = object;
+
   CeedVectorDestroy(&fab->vec);
   free(fab);
 }
 
-CEED_OBJECT(CeedFab, CEED_KIND_FAB, FabOut, FabFree)
+static const CeedClass class = {CEED_KIND_FAB, Out, Free};
+CEED_OBJECT(CeedFab, class)
 CEED_OBJECT_CEED(CeedFab, CEED_KIND_FAB)
 
 // ------------------------------------------------------------------------------------------------

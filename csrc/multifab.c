@@ -84,7 +84,9 @@ int CeedMultiFabCreate(Ceed ceed, CeedInt num_boxes, const CeedBox *boxes, const
   return CEED_ERROR_SUCCESS;
 }
 
-static const char *MultiFabOut(CeedMultiFab mf) {
+static const char *Out(void *object) {
+  CeedMultiFab mf = object;
+
   for (CeedInt i = 0; i < mf->list.num_local; i++) {
     CeedFab fab = CeedMultiFabLocal(mf, i);
     bool is_last = __atomic_load_n(&fab->base.ref_count, __ATOMIC_ACQUIRE) == 1;
@@ -95,12 +97,15 @@ static const char *MultiFabOut(CeedMultiFab mf) {
   return NULL;
 }
 
-static void MultiFabFree(CeedMultiFab mf) {
+static void Free(void *object) {
+  CeedMultiFab mf = object;
+
   FreeList(&mf->list);
   free(mf);
 }
 
-CEED_OBJECT(CeedMultiFab, CEED_KIND_MULTIFAB, MultiFabOut, MultiFabFree)
+static const CeedClass class = {CEED_KIND_MULTIFAB, Out, Free};
+CEED_OBJECT(CeedMultiFab, class)
 CEED_OBJECT_CEED(CeedMultiFab, CEED_KIND_MULTIFAB)
 
 // ------------------------------------------------------------------------------------------------

@@ -14,15 +14,60 @@ void *CeedObjectNew(Ceed ceed, CeedKind kind, size_t bytes) {
   return base;
 }
 
-int CeedObjectDrop(CeedBase *base, const char *out, bool *is_last) {
+static int Drop(CeedBase *base, const CeedClass *class, bool *is_last) {
   int64_t count = __atomic_load_n(&base->ref_count, __ATOMIC_ACQUIRE);
 
   do {
-    CeedCheck(count > 1 || !out, base->ceed, CEED_ERROR_ACCESS, "%s: restore before destroying",
-              out);
+    const char *out = count == 1 && class->out ? class->out(base) : NULL;
+    CeedCheck(!out, base->ceed, CEED_ERROR_ACCESS, "%s: restore before destroying", out);
   } while (!__atomic_compare_exchange_n(&base->ref_count, &count, count - 1, true, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE));
   *is_last = count == 1;
+  return CEED_ERROR_SUCCESS;
+}
+
+/* Handles are pointers of several types. */
+static CeedBase *GetHandle(const void *handle) {
+  CeedBase *base;
+
+  memcpy(&base, handle, sizeof base);
+  return base;
+}
+
+static void SetHandle(void *handle, CeedBase *base) { memcpy(handle, &base, sizeof base); }
+
+int CeedObjectDestroy(void *handle, const CeedClass *class) {
+  CeedBase *base = handle ? GetHandle(handle) : NULL;
+  bool is_last = false;
+
+  if (!base) return CEED_ERROR_SUCCESS;
+  if (!CeedObjectIs(base, CEED_KIND_SENTINEL)) {
+    CeedCall(CeedObjectCheck(base, class->kind));
+    CeedCall(Drop(base, class, &is_last));
+  }
+  SetHandle(handle, NULL);
+  if (is_last) {
+    Ceed ceed = base->ceed;
+    *(volatile uint64_t *)&base->magic = 0; /* as CeedObjectEnd() */
+    class->free(base);
+    (void)CeedDestroy(&ceed);
+  }
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedObjectReferenceCopy(void *object, const CeedClass *class, void *copy) {
+  CeedBase *base = object;
+  int code;
+
+  CeedCall(CeedObjectCheck(base, class->kind));
+  CeedCheckOutput(copy, base->ceed);
+  __atomic_add_fetch(&base->ref_count, 1, __ATOMIC_RELAXED);
+  code = CeedObjectDestroy(copy, class);
+  if (code) {
+    (void)__atomic_sub_fetch(&base->ref_count, 1, __ATOMIC_ACQ_REL);
+    return code;
+  }
+  SetHandle(copy, base);
   return CEED_ERROR_SUCCESS;
 }
 

@@ -8,45 +8,27 @@
 /* Zeroed memory of an object with one reference, or NULL; it keeps its context alive. */
 void *CeedObjectNew(Ceed ceed, CeedKind kind, size_t bytes);
 
-/* Drop a reference; the last one stays where `out` is a text that says what the caller still has.
- */
-int CeedObjectDrop(CeedBase *base, const char *out, bool *is_last);
+/* What the objects of a kind have in common. */
+typedef struct {
+  CeedKind kind;
+  /* A text of what the caller still has of it, or NULL; the last reference stays while there is. */
+  const char *(*out)(void *object);
+  void (*free)(void *object); /* all but the context */
+} CeedClass;
 
-/* The life of a counted object. OUT(object) is NULL or the text for CeedObjectDrop(); FREE(object)
-   releases all but the context. */
-#define CEED_OBJECT(Type, KIND, OUT, FREE)                                \
-  int Type##ReferenceCopy(Type object, Type *copy) {                      \
-    int code;                                                             \
-                                                                          \
-    CeedCall(CeedObjectCheck(object, KIND));                              \
-    CeedCheckOutput(copy, object->base.ceed);                             \
-    CeedObjectRefer(object);                                              \
-    code = Type##Destroy(copy);                                           \
-    if (code) {                                                           \
-      (void)CeedObjectRelease(object);                                    \
-      return code;                                                        \
-    }                                                                     \
-    *copy = object;                                                       \
-    return CEED_ERROR_SUCCESS;                                            \
-  }                                                                       \
-                                                                          \
-  int Type##Destroy(Type *object) {                                       \
-    bool is_last;                                                         \
-                                                                          \
-    if (!object || !*object) return CEED_ERROR_SUCCESS;                   \
-    if (!CeedObjectIs(*object, CEED_KIND_SENTINEL)) {                     \
-      CeedCall(CeedObjectCheck(*object, KIND));                           \
-      CeedCall(CeedObjectDrop(&(*object)->base, OUT(*object), &is_last)); \
-      if (is_last) {                                                      \
-        Ceed ceed = (*object)->base.ceed;                                 \
-        CeedObjectEnd(*object);                                           \
-        FREE(*object);                                                    \
-        CeedDestroy(&ceed);                                               \
-      }                                                                   \
-    }                                                                     \
-    *object = NULL;                                                       \
-    return CEED_ERROR_SUCCESS;                                            \
-  }
+int CeedObjectReferenceCopy(void *object, const CeedClass *class, void *copy);
+int CeedObjectDestroy(void *handle, const CeedClass *class);
+
+/* What would stay out if the owner of this reference let it go. */
+#define CeedOutOfLast(object, Out) \
+  (__atomic_load_n(&(object)->base.ref_count, __ATOMIC_ACQUIRE) == 1 ? Out(object) : NULL)
+
+#define CEED_OBJECT(Type, class)                            \
+  int Type##ReferenceCopy(Type object, Type *copy) {        \
+    return CeedObjectReferenceCopy(object, &(class), copy); \
+  }                                                         \
+                                                            \
+  int Type##Destroy(Type *object) { return CeedObjectDestroy(object, &(class)); }
 
 #define CEED_OBJECT_CEED(Type, KIND)                                 \
   int Type##GetCeed(Type object, Ceed *ceed) {                       \

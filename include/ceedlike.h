@@ -1215,6 +1215,23 @@ extern const CeedQFunction CEED_QFUNCTION_NONE;
 int CeedQFunctionCreateInterior(Ceed ceed, CeedInt vec_length, CeedQFunctionUser f,
                                 const char *source, CeedQFunction *qf);
 
+/// A routine that computes on vectors, for all points at once: one of size*Q entries for each field,
+/// in the same layout. `in` is locked for reading. `out` are vectors of the library's own without
+/// values: write all entries, or give them memory that has the results, which is not copied then, by
+/// CeedVectorTakeFromDLPack() or by CeedVectorSetArray(); that of CEED_USE_POINTER stays until apply
+/// returns. Other than 0 is an error, as of a CeedQFunctionUser.
+typedef int (*CeedQFunctionShellUser)(void *ctx, CeedInt Q, const CeedVector *in,
+                                      const CeedVector *out);
+
+/// Make a QFunction of such a routine: for code that works on tensors, and has new memory for what
+/// it computes. `source` is "file:name" or NULL.
+///
+/// Ownership: copies `source`; borrows `f`. Gives a reference; release it with
+///            CeedQFunctionDestroy().
+/// Errors:    CEED_ERROR_INCOMPLETE of apply, with the name, for an output that it gives no values.
+int CeedQFunctionCreateShell(Ceed ceed, CeedQFunctionShellUser f, const char *source,
+                             CeedQFunction *qf);
+
 /// Make a QFunction of the gallery, with its fields:
 /// Mass1DBuild, Mass2DBuild, Mass3DBuild: `dx` (dim*dim, gradient), `weights` to `qdata` (1);
 /// Poisson1DBuild, Poisson2DBuild, Poisson3DBuild: the same to `qdata`, weight/det J adj J adj J^T
@@ -1267,7 +1284,7 @@ int CeedQFunctionSetContextWritable(CeedQFunction qf, bool is_writable);
 enum { CEED_POINTS_ALL = -1 };
 
 /// How many points a call in an operator has: 0, as many as the backend likes; CEED_POINTS_ALL, all
-/// of the operator, at addresses that stay.
+/// of the operator, at addresses that stay. A routine on vectors always has all.
 ///
 /// Errors: CEED_ERROR_UNSUPPORTED for other numbers.
 int CeedQFunctionSetPointsPerCall(CeedQFunction qf, CeedInt n);

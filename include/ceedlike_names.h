@@ -223,6 +223,7 @@
 #define CeedQFunctionContextView CEEDLIKE_NAME(QFunctionContextView)
 #define CeedQFunctionContextDestroy CEEDLIKE_NAME(QFunctionContextDestroy)
 #define CeedQFunctionCreateInterior CEEDLIKE_NAME(QFunctionCreateInterior)
+#define CeedQFunctionCreateShell CEEDLIKE_NAME(QFunctionCreateShell)
 #define CeedQFunctionCreateInteriorByName CEEDLIKE_NAME(QFunctionCreateInteriorByName)
 #define CeedQFunctionCreateIdentity CEEDLIKE_NAME(QFunctionCreateIdentity)
 #define CeedQFunctionReferenceCopy CEEDLIKE_NAME(QFunctionReferenceCopy)

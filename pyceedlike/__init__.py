@@ -64,14 +64,16 @@ from ._object import (
     VECTOR_NONE,
 )
 from .box import Box
+from .callback import Data, Grad, Interp, QField, Weight
 from .ceed import Ceed
+from .context import QFunctionContext
 from .dlpack import describe, from_dlpack
 from .explain import Explanation, explain
 from .fab import At, Fab, FabView
 from .fem import Basis, CompositeOperator, ElemRestriction, Operator, OperatorField
 from .mesh import Geometry, Mesh, Space
 from .multifab import MultiFab
-from .qfunction import Data, Grad, Interp, QField, QFunction, QFunctionContext, Weight
+from .qfunction import QFunction, QFunctionField
 from .vector import Exchange, Vector
 
 __all__ = [
@@ -137,6 +139,7 @@ __all__ = [
     "QField",
     "QFunction",
     "QFunctionContext",
+    "QFunctionField",
     "Space",
     "Vector",
     "Weight",

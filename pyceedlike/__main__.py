@@ -20,7 +20,8 @@ def main(arguments: list[str] | None = None) -> None:
         "object",
         nargs="?",
         metavar="module:expression",
-        help="hand over what the expression gives in the module, instead of vectors",
+        help="hand over what the expression gives in the module, instead of vectors; the module is "
+        "imported and the expression evaluated, so that both can do anything",
     )
     options = parser.parse_args(arguments)
     if options.command == "doctor":

@@ -103,7 +103,7 @@ TYPES = (
     *("char[]", "char *", "const char **", "const char * *", "uintptr_t *", "size_t *", "void **"),
     *("CeedInt *", "CeedInt[]", "CeedInt[2]", "CeedInt[3]", "CeedInt *[2]", "CeedSize[2]"),
     *("CeedVector[]", "CeedQFunctionUser", "CeedQFunctionField *[2]", "const CeedScalar * *"),
-    *("CeedContextFieldType *", "const CeedContextFieldLabel **"),
+    *("CeedContextFieldType *", "CeedEvalMode *", "const CeedContextFieldLabel **"),
     *("CeedBox *", "CeedBox[]", "CeedGhost *", "CeedFab", "CeedFab *", "CeedMultiFab"),
     *("CeedMultiFab *", "CeedSize[3]", "CeedSize[4]", "CeedInt8[]"),
 )
@@ -113,7 +113,7 @@ _kept = threading.local()
 
 
 def keep_exception(error: BaseException, message: str) -> None:
-    """Keep an exception on its way through C, for this thread's next error of this text."""
+    """Keep an exception on its way through C, until this thread's next error, of this text."""
     _kept.pair = error, message
 
 
@@ -142,7 +142,9 @@ class Library:
         """Raise the exception of an error code, with the text of this failure."""
         if code:
             message = self.message()
-            raise _kept_exception(message) or ERRORS.get(code, CeedError)(message)
+            kept = _kept_exception(message)
+            raise ERRORS.get(code, CeedError)(message) if kept is None else kept
+        _kept.__dict__.clear()  # what C has taken for no error
 
     def new(self, kind: str, create: Callable[..., int], *arguments: Any) -> Any:
         """Return a box with a new object, which is destroyed together with the box."""

@@ -111,11 +111,18 @@ class Object:
 
 def handle_of(library: Library, kind: str, thing: Any) -> Any:
     """Return the handle of an object or a stand-in; C says what is wrong with the object."""
-    if getattr(thing, "_kind", getattr(thing, "kind", None)) != kind:
-        raise TypeError(f"a {kind} is wanted here, not {type(thing).__name__} {thing!r}")
-    if isinstance(thing, StandIn):
+    if isinstance(thing, StandIn) and thing.kind == kind:
         return getattr(library.lib, f"CEED_{thing.name}")
-    return library.ffi.cast(f"Ceed{kind}", thing.handle)
+    if isinstance(thing, (Object, Shared)) and thing._kind == kind:
+        return library.ffi.cast(f"Ceed{kind}", thing.handle)
+    raise TypeError(f"a {kind} is wanted here, not {type(thing).__name__} {thing!r}")
+
+
+def text_of(name: str) -> bytes:
+    """Return a name for C. Raises CeedIncompatibleError for one that C would cut."""
+    if "\0" in name:
+        raise CeedIncompatibleError(f"a name has no NUL: {name!r}")
+    return name.encode()
 
 
 def request_of(library: Library, request: StandIn) -> Any:

@@ -13,10 +13,13 @@ if TYPE_CHECKING:
     import numpy
 
     from .box import Box
+    from .callback import QField
+    from .context import QFunctionContext
     from .fab import Fab
     from .fem import Basis, CompositeOperator, ElemRestriction, Operator
     from .multifab import MultiFab
-    from .qfunction import QField, QFunction, QFunctionContext
+    from .native import PointFunction
+    from .qfunction import QFunction
     from .vector import Vector
 
 
@@ -257,8 +260,8 @@ class Ceed:
 
         f is its address, a cffi function, a numba cfunc, or C code, which is compiled with the
         library's header included and kept in the user's cache; source is "file:name". What Python
-        owns of the function is kept alive. Raises CeedIncompatibleError, with the compiler's
-        messages, for code that does not compile.
+        owns of the function is kept until the process ends, since C may call it as long. Raises
+        CeedIncompatibleError, with the compiler's messages, for code that does not compile.
 
         >>> ceed = pyceedlike.Ceed()
         >>> qf = ceed.QFunction(1, '''
@@ -284,9 +287,10 @@ class Ceed:
 
         Raises CeedUnsupportedError, with the list, for another name.
         """
+        from ._object import text_of
         from .qfunction import QFunction
 
-        return QFunction(self, "CeedQFunctionCreateInteriorByName", name.encode())
+        return QFunction(self, "CeedQFunctionCreateInteriorByName", text_of(name))
 
     def IdentityQFunction(self, size: int, inmode: int, outmode: int) -> QFunction:  # noqa: N802
         """Return a QFunction that copies `input` to `output`, of `size` components."""
@@ -295,15 +299,19 @@ class Ceed:
         return QFunction(self, "CeedQFunctionCreateIdentity", size, inmode, outmode)
 
     def qfunction(
-        self, *inputs: QField, **outputs: QField
+        self, *inputs: QField, engine: str | None = None, **outputs: QField
     ) -> Callable[[Callable[..., Any]], QFunction]:
-        """Return a decorator that makes a QFunction of a NumPy function, or of jax.jit's.
+        """Return a decorator that makes a QFunction of a Python function.
 
-        The function is called once for all points, with an array for each input that shares the
-        operator's memory, read-only and valid during the call; points are the last axis. It returns
-        an array for each output, a tuple where there are several. Inputs have the names of its
-        parameters, and its keyword-only parameters are context values, which can be set between
-        applies. Results are of the context's precision; an exception reaches the caller of apply.
+        Inputs have the names of its parameters. Its keyword-only parameters are context values,
+        which can be set between applies. It gets an array for each input, read-only, with the
+        points as the last axis, and returns one for each output, a tuple where there are several,
+        in the context's precision. An exception reaches the caller of apply.
+
+        engine is "numpy", "jax" or "numba"; without it what jax.jit or numba.njit has returned is
+        theirs, and all else is NumPy's. NumPy and JAX are called once for all points, share the
+        operator's memory, and it shares theirs. numba's code is called for blocks of points that
+        fit in the cache. With "c" the function's docstring is C code for point i.
 
         >>> ceed = pyceedlike.Ceed()
         >>> @ceed.qfunction(pyceedlike.Grad(2), pyceedlike.Data(), dv=pyceedlike.Grad(2))
@@ -316,22 +324,30 @@ class Ceed:
         >>> diffusion.apply(1, [du, pyceedlike.from_dlpack(np.array([3.0]))], [dv])
         >>> dv.to_numpy()
         array([30., 60.])
+
+        >>> @ceed.qfunction(pyceedlike.Grad(2), dv=pyceedlike.Grad(2), engine="c")
+        ... def rotation(du, *, speed=1.0):
+        ...     '''dv[0][i] = -speed * du[1][i];
+        ...     dv[1][i] = speed * du[0][i];'''
+        >>> rotation.apply(1, [du], [dv])
+        >>> dv.to_numpy()
+        array([-2.,  1.])
         """
         from .qfunction import QFunction
 
-        return lambda function: QFunction._of_function(self, function, inputs, outputs)
+        return lambda function: QFunction._of_function(self, function, inputs, outputs, engine)
 
     def QFunctionContext(self, **values: Any) -> QFunctionContext:  # noqa: N802
         """Return a context of values by name, or without data."""
-        from .qfunction import QFunctionContext
+        from .context import QFunctionContext
 
         return QFunctionContext._of_values(self, values)
 
     def Operator(  # noqa: N802
         self,
-        qf: QFunction,
-        dqf: QFunction | None = None,
-        qdfT: QFunction | None = None,  # noqa: N803
+        qf: QFunction | PointFunction,
+        dqf: QFunction | PointFunction | None = None,
+        qdfT: QFunction | PointFunction | None = None,  # noqa: N803
     ) -> Operator:
         """Return an operator of a QFunction; dqf and qdfT are its Jacobian and the transpose."""
         from .fem import Operator

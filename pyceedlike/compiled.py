@@ -1,20 +1,64 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""C functions from source: compiled once, kept in a folder of the user's cache."""
+"""C functions from source: compiled once, kept in a folder of the user's cache.
+
+A library's name says what it was made of: the source, the flags and the header; the processor that
+it is for; the compiler. Where there is no compiler, any compiler's will do, so that what was
+compiled elsewhere is found in the folder that CEEDLIKE_CACHE_DIR names.
+"""
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import pathlib
+import platform
 import shlex
 import subprocess
 import tempfile
+import warnings
 from typing import Any
 
 from ._lib import CeedIncompatibleError, CeedUnsupportedError
+from .buildflags import LIBRARIES, include, libs
 
-INCLUDE = pathlib.Path(__file__).parent / "include" / "ceedlike"
-FLAGS = ("-std=gnu99", "-O3", "-fPIC", "-shared", "-Werror=incompatible-pointer-types")
+INCLUDE = include()
+# No flag changes results: errno and the traps of floating point are what nobody asks for.
+FLAGS = ("-std=gnu99", "-O3", "-fno-math-errno", "-fno-trapping-math", "-fPIC", "-shared")
+FLAGS += ("-Werror=incompatible-pointer-types", "-Werror=int-conversion")
+
+# Vector forms of the functions of <math.h>, with errors below 4 units in the last place.
+ONE = "exp log sin cos"
+MORE = "exp2 expm1 log1p log2 tan asin acos atan sinh cosh tanh asinh acosh atanh cbrt erf erfc"
+
+
+def _vector_forms(names: str, arguments: int) -> str:
+    lines = []
+    for name in names.split():
+        for real, end in (("double", ""), ("float", "f")):
+            types = ", ".join([real] * arguments)
+            lines.append(f'__attribute__((simd("notinbranch"))) {real} {name}{end}({types});')
+    return "\n".join(lines)
+
+
+HEAD = f"""\
+#include <ceedlike.h>
+#include <math.h>
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+#if __GLIBC_PREREQ(2, 22)
+{_vector_forms(ONE, 1)}
+{_vector_forms("pow", 2)}
+#endif
+#if __GLIBC_PREREQ(2, 35)
+{_vector_forms(MORE, 1)}
+{_vector_forms("atan2", 2)}
+#endif
+#endif
+"""
+
+
+class NoCompilerError(CeedUnsupportedError):
+    """There is no compiler, and nobody has compiled this before."""
 
 
 def compile_function(code: str, name: str, scalar: str) -> tuple[int, Any]:
@@ -29,40 +73,112 @@ def compile_function(code: str, name: str, scalar: str) -> tuple[int, Any]:
         raise CeedIncompatibleError(f'source must be "file:name" of the C function, not {name!r}')
     ffi = cffi.FFI()
     ffi.cdef("void *pyceedlike_function(void);")
-    library = ffi.dlopen(str(_library(code, name, scalar)), ffi.RTLD_NOW | ffi.RTLD_LOCAL)
-    return int(ffi.cast("uintptr_t", library.pyceedlike_function())), library
+    path, folder = _library(code, name, scalar)
+    library = ffi.dlopen(str(path), ffi.RTLD_NOW | ffi.RTLD_LOCAL)
+    return int(ffi.cast("uintptr_t", library.pyceedlike_function())), (library, folder)
 
 
-def _library(code: str, name: str, scalar: str) -> pathlib.Path:
-    """Return the shared library of the code, made unless it is there."""
-    single = ["-DCEEDLIKE_SINGLE"] if scalar == "float32" else []
-    command = [*shlex.split(os.environ.get("CC", "cc")), *FLAGS, *single, f"-I{INCLUDE}"]
+def _library(code: str, name: str, scalar: str) -> tuple[pathlib.Path, Any]:
+    """Return the shared library of the code, made unless it is there; and what it stays for."""
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    flags = [*compiler[1:], *_processor_flags(tuple(compiler)), *FLAGS]
+    flags += ["-DCEEDLIKE_SINGLE"] if scalar == "float32" else []
     # The function may be static, as CEED_QFUNCTION() makes it.
-    text = f"""#include <ceedlike.h>
-#line 1 "{name}"
+    text = f"""{HEAD}#line 1 "{name}"
 {code}
 CeedQFunctionUser pyceedlike_function(void) {{ return {name}; }}
 """
-    key = hashlib.sha256("\0".join([*command, text]).encode()).hexdigest()
-    target = _folder() / f"{key}.so"
-    if not target.exists():
+    cache = _folder()
+    made_of = _key(*flags, LIBRARIES[scalar], text, _header())
+    parts = [made_of, _processor() if "native" in " ".join(flags) else "any"]
+    version = _version(compiler[0])
+    if version is None:
+        if made := sorted(cache.glob("-".join([*parts, "*.so"]))):
+            return made[0], None
+        raise NoCompilerError(
+            f"there is no C compiler {compiler[0]!r}: install one, name another by CC, or let "
+            "CEEDLIKE_CACHE_DIR name a folder where this has been compiled before"
+        )
+    command = [compiler[0], *flags, f"-I{INCLUDE}", f"-I{INCLUDE / 'compat'}", "-x", "c", "-"]
+    # Headers of others may change without a word in the code that includes them.
+    included = _run([*command, "-E"], text) if "include" in code else ""
+    target = cache / f"{'-'.join([*parts, _key(version, included)])}.so"
+    if target.exists():
+        return target, None
+    return _make(command, text, [*shlex.split(libs(scalar)), "-lm"], target)
+
+
+def _make(
+    command: list[str], text: str, linked: list[str], target: pathlib.Path
+) -> tuple[pathlib.Path, Any]:
+    """Compile into the cache; or into a folder that goes with the process, and say so."""
+    try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.parent) as folder:
-            made = pathlib.Path(folder, target.name)
-            _run([*command, "-x", "c", "-", "-o", str(made), "-lm"], text)
-            made.replace(target)  # at once, whoever else makes it
-    return target
+        folder = tempfile.TemporaryDirectory(dir=target.parent)
+    except OSError as error:
+        warnings.warn(
+            f"compiled C code is not kept, since {target.parent} can't be written "
+            f"({error.strerror}): let CEEDLIKE_CACHE_DIR name a folder that can",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        folder = tempfile.TemporaryDirectory()
+        made = pathlib.Path(folder.name, target.name)
+        _run([*command, "-o", str(made), *linked], text)
+        return made, folder
+    with folder:
+        made = pathlib.Path(folder.name, target.name)
+        _run([*command, "-o", str(made), *linked], text)
+        made.replace(target)  # at once, whoever else makes it
+    return target, None
 
 
 def _folder() -> pathlib.Path:
-    cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
-    return pathlib.Path(cache, "pyceedlike")
+    if chosen := os.environ.get("CEEDLIKE_CACHE_DIR"):
+        return pathlib.Path(chosen)
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", ""))
+    folder = cache if cache.is_absolute() else pathlib.Path.home() / ".cache"
+    return folder / "pyceedlike"
 
 
-def _run(command: list[str], text: str) -> None:
-    try:
-        done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        raise CeedUnsupportedError(f"there is no C compiler {command[0]!r}; CC names one") from None
+def _run(command: list[str], text: str) -> str:
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode:
         raise CeedIncompatibleError(f"the C source does not compile:\n{done.stderr}")
+    return done.stdout
+
+
+# ---- What a compiled function depends on ---------------------------------------------------------
+
+
+def _key(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+@functools.cache
+def _header() -> str:
+    return (INCLUDE / "ceedlike.h").read_text()
+
+
+@functools.cache
+def _version(compiler: str) -> str | None:
+    try:
+        done = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return done.stdout
+
+
+def _processor_flags(compiler: tuple[str, ...]) -> list[str]:
+    """Return what asks for this machine's instructions, unless CC says for which to compile."""
+    option = "-mcpu" if platform.machine() == "aarch64" else "-march"
+    chosen = any(word.startswith(("-march=", "-mcpu=")) for word in compiler)
+    return [] if chosen else [f"{option}=native"]
+
+
+@functools.cache
+def _processor() -> str:
+    """Return a key of the processor, by what tells its instructions."""
+    wanted = "model name", "flags", "Features", "CPU implementer", "CPU part"
+    lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+    return _key(*dict.fromkeys(line for line in lines if line.startswith(wanted)))

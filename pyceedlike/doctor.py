@@ -15,6 +15,7 @@ import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -23,7 +24,7 @@ from . import _exchange
 from ._lib import LIBRARIES, NORM_1, CeedError, CeedUnsupportedError, __version__
 from .ceed import Ceed
 from .dlpack import describe, from_dlpack
-from .explain import MANNERS, NoTensor, explain, tensor_of
+from .explain import MANNERS, NoTensor, explain, first_line, tensor_of
 from .partners import PARTNERS, Partner
 
 ENTRIES = 100_000  # of what is handed over
@@ -103,11 +104,6 @@ def _address(vector: Any) -> int:
     return tensor_of(vector, MANNERS["numpy"]).address
 
 
-def _first_line(error: BaseException) -> str:
-    text = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
-
-
 def _median(hand_over: Callable[[], Any]) -> float:
     """Return the median time of a hand-over in microseconds; letting go is not measured."""
     times = []
@@ -132,7 +128,7 @@ def _give(partner: Partner, module: Any, x: Any, address: int) -> tuple[str, boo
         shared = partner.address(taken) == address
         return "shared" if shared else "copied", partner.writable(taken), ""
     except Exception as error:
-        return "fails", None, _first_line(error)
+        return "fails", None, first_line(error)
 
 
 def _tell(row: Row, outcome: str, why: str) -> None:
@@ -205,7 +201,7 @@ def _into_vector(partner: Partner, module: Any) -> Row:
             x = _make(partner, module, scalar)
             row[scalar], why = _take(partner, x, scalar)
         except Exception as error:  # no array of its own can be made, or none be taken
-            row[scalar], why = "fails", _first_line(error)
+            row[scalar], why = "fails", first_line(error)
         _tell(row, row[scalar], why)
         if row[scalar] in ("shared", "copied") and "microseconds" not in row:
             row["microseconds"] = _median(lambda x=x: from_dlpack(x))
@@ -222,7 +218,7 @@ def probe(key: str) -> Row:
     try:
         module = partner.load()
     except Exception as error:
-        return {"status": f"fails to import: {_first_line(error)}"}
+        return {"status": f"fails to import: {first_line(error)}"}
     row: Row = {"status": "works", "version": _version(key)}
     row["from_vector"] = _from_vector(key, partner, module)
     if partner.make:
@@ -234,20 +230,31 @@ def _version(key: str) -> str:
     return str(getattr(sys.modules[key], "__version__", "unknown version"))
 
 
+def answer(key: str, file: int) -> None:
+    """Write what happens with a library in this process to an open file."""
+    with os.fdopen(file, "w") as out:
+        json.dump(probe(key), out)
+
+
 def _probe_apart(key: str) -> Row:
-    code = f"import json; from pyceedlike.doctor import probe; print(json.dumps(probe({key!r})))"
     safe = ["-P"] if sys.flags.safe_path else []
-    try:
-        done = subprocess.run(
-            [sys.executable, *safe, "-c", code], capture_output=True, text=True, timeout=PATIENCE
-        )
-    except subprocess.TimeoutExpired:
-        return {"status": f"did not answer in {PATIENCE:g} s"}
-    if done.returncode:
-        last = done.stderr.strip().splitlines()[-1:]
+    with tempfile.TemporaryFile("w+") as file:  # the library may print what it likes
+        code = f"from pyceedlike.doctor import answer; answer({key!r}, {file.fileno()})"
+        try:
+            done = subprocess.run(
+                [sys.executable, *safe, "-c", code],
+                pass_fds=[file.fileno()],
+                capture_output=True,
+                timeout=PATIENCE,
+            )
+        except subprocess.TimeoutExpired:
+            return {"status": f"did not answer in {PATIENCE:g} s"}
+        file.seek(0)
+        told = file.read()
+    if done.returncode or not told:
+        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
         return {"status": f"ends the program with {done.returncode}: {''.join(last)}"}
-    answers = [line for line in done.stdout.splitlines() if line.startswith("{")]
-    return json.loads(answers[-1])  # the library may print, too
+    return json.loads(told)
 
 
 def libraries() -> Iterator[Row]:
@@ -294,12 +301,19 @@ def _into_theirs(x: Any, to: str) -> Row:
     try:
         module = partner.load()
     except Exception as error:
-        return {"found": f"fails to import: {_first_line(error)}"}
+        return {"found": f"fails to import: {first_line(error)}"}
     found, writable, complaint = _give(partner, module, x, _address_of(x))
     if found == "fails":
         return {"found": found, "complaint": complaint}
     time_ = _median(lambda: partner.take(module, x))
     return {"found": found, "writable": writable, "microseconds": time_}
+
+
+def _try(x: Any, to: str) -> Row:
+    try:
+        return _into_ours(x) if to == "pyceedlike" else _into_theirs(x, to)
+    except Exception as error:  # one that is not as it was when it was explained
+        return {"found": "fails", "complaint": first_line(error)}
 
 
 def hand_over(x: Any) -> list[Row]:
@@ -309,7 +323,7 @@ def hand_over(x: Any) -> list[Row]:
         said = explain(x, to)
         row: Row = {"library": to, **said._asdict(), "found": "not tried"}
         if said.outcome != "fail":
-            row |= _into_ours(x) if to == "pyceedlike" else _into_theirs(x, to)
+            row |= _try(x, to)
         rows.append(row)
     return rows
 
@@ -317,8 +331,8 @@ def hand_over(x: Any) -> list[Row]:
 def _describe(x: Any) -> str:
     try:
         return describe(x)
-    except Exception as error:
-        return _first_line(error)
+    except (Exception, SystemExit) as error:
+        return first_line(error)
 
 
 # --- The report -------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from ._lib import (
     __version__,
     keep_exception,
 )
-from .qfunction import evaluator, sequence_of
+from .callback import engine_of, evaluator_of, sequence_of
 from .vector import Vector
 
 if sys.argv == [""] and "" not in sys.path and not sys.flags.safe_path:
@@ -66,7 +66,7 @@ def _vectors(scalar: str, count: int, address: int) -> list[Vector]:
 
 
 def _call(name: str, inputs: list[Vector], outputs: list[Vector], scalar: str) -> None:
-    from .interop.numpy import result, store
+    from .interop.numpy import store
 
     function = _find(name)
     if _fills(function):
@@ -75,14 +75,16 @@ def _call(name: str, inputs: list[Vector], outputs: list[Vector], scalar: str) -
             outs = [stack.enter_context(vector.array_write()) for vector in outputs]
             function(*ins, out=outs[0] if len(outs) == 1 else tuple(outs))
         return
-    evaluate = evaluator(function, scalar)
+    engine = "jax" if engine_of(function) == "jax" else "numpy"
+    evaluator = evaluator_of(engine, function, scalar)
     with contextlib.ExitStack() as stack:
-        results = evaluate(function, [stack.enter_context(v.array_read()) for v in inputs], {})
+        for vector in inputs:
+            stack.enter_context(vector.array_read())
+        returned = evaluator.call([evaluator.argument(v, (len(v),)) for v in inputs], {})
     names = [f"output {i + 1}" for i in range(len(outputs))]
-    results = sequence_of(results, names, "it")
     arrays = [
-        result(x, (len(vector),), scalar, what)
-        for what, vector, x in zip(names, outputs, results, strict=True)
+        evaluator.result(x, (len(vector),), what)[0]
+        for what, vector, x in zip(names, outputs, sequence_of(returned, names, "it"), strict=True)
     ]
     with contextlib.ExitStack() as stack:
         store(arrays, [stack.enter_context(vector.array_write()) for vector in outputs])

@@ -350,14 +350,34 @@ class NoTensor(Exception):  # noqa: N818 - a verdict, not an error
     """The library gets no tensor of the source; the arguments are the verdict."""
 
 
+def first_line(error: BaseException) -> str:
+    """Return the class of an error and what it says first, whatever its text does."""
+    try:
+        text = str(error).strip().splitlines()
+    except Exception:
+        text = []
+    return f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
+
+
+def _tensor_in(given: Any) -> Tensor:
+    try:
+        return Tensor(*_exchange.examine(given))
+    except AttributeError:
+        what = f"a {type(given).__name__}, which is no DLPack capsule, or one that was consumed"
+        raise BufferError(f"__dlpack__ gave {what} before") from None
+
+
 def _ask(x: Any, version: tuple[int, int] | None) -> Tensor:
     """Return the tensor that x gives to who asks so."""
-    if version:
+    if not version:
+        return _tensor_in(x.__dlpack__())
+    try:
+        return _tensor_in(x.__dlpack__(max_version=version))
+    except TypeError as first:  # a producer from before versions, or one that fails
         try:
-            return Tensor(*_exchange.examine(x.__dlpack__(max_version=version)))
-        except TypeError:  # a producer from before versions
-            pass
-    return Tensor(*_exchange.examine(x.__dlpack__()))
+            return _tensor_in(x.__dlpack__())
+        except TypeError:
+            raise first from None
 
 
 def _is_read_only(x: Any) -> bool:
@@ -374,8 +394,12 @@ def _ask_array(x: Any, manner: _Manner) -> Tensor:
         if not manner.version and _is_read_only(x):
             reason = f"{manner.name} asks for a legacy tensor, which can't say read-only"
             raise NoTensor("fail", reason, manner.detour) from error
-        reason = f"{type(x).__name__} gives no tensor: {error}"
-        raise NoTensor("fail", reason, "convert it, or do what this message says") from error
+        raise _without_tensor(x, error) from error
+
+
+def _without_tensor(x: Any, error: BaseException) -> NoTensor:
+    reason = f"{type(x).__name__} gives no tensor: {first_line(error)}"
+    return NoTensor("fail", reason, "convert it, or do what this message says")
 
 
 def _ask_vector(vector: Any, manner: _Manner) -> Tensor:
@@ -408,6 +432,15 @@ def _ask_values(x: Any, manner: _Manner) -> Tensor:
 
 def tensor_of(x: Any, manner: _Manner) -> Tensor:
     """Return the tensor that a library gets of x; raises NoTensor where it gets none."""
+    try:
+        return _tensor_of(x, manner)
+    except NoTensor:
+        raise
+    except (Exception, SystemExit) as error:  # it is anybody's object, and may raise anything
+        raise _without_tensor(x, error) from error
+
+
+def _tensor_of(x: Any, manner: _Manner) -> Tensor:
     if isinstance(x, _exchange.VectorBase):
         return _ask_vector(x, manner)
     if manner.by_table and hasattr(type(x), "__dlpack_c_exchange_api__"):

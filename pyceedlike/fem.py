@@ -3,17 +3,21 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ._lib import EVAL_WEIGHT, NOTRANSPOSE, TRANSPOSE
-from ._object import REQUEST_IMMEDIATE, VECTOR_NONE, Object, StandIn, handle_of, request_of
+from ._lib import EVAL_WEIGHT, NOTRANSPOSE, TRANSPOSE, CeedDimensionError, CeedError
+from ._object import REQUEST_IMMEDIATE, VECTOR_NONE, Object, StandIn, handle_of, request_of, text_of
 from .ceed import Ceed
-from .qfunction import QFunction, set_fields
+from .context import set_fields
+from .qfunction import QFunction
 from .vector import Vector
 
 if TYPE_CHECKING:
     import numpy
     import scipy.sparse
+
+    from .native import PointFunction
 
 
 class ElemRestriction(Object):
@@ -48,10 +52,15 @@ class ElemRestriction(Object):
     def _of_strides(
         cls, ceed: Ceed, nelem: int, elemsize: int, ncomp: int, lsize: int, strides: Any
     ) -> ElemRestriction:
-        if strides is None:
-            strides = ceed._library.lib.CEED_STRIDES_BACKEND
+        ffi, lib = ceed._library.ffi, ceed._library.lib
+        numbers = None if strides is None else list(map(operator.index, strides))
+        if numbers is not None and len(numbers) != 3:
+            raise CeedDimensionError(
+                f"strides are those of node, component and element, not {len(numbers)}: {numbers}"
+            )
+        three = lib.CEED_STRIDES_BACKEND if numbers is None else ffi.new("CeedInt[3]", numbers)
         sizes = nelem, elemsize, ncomp, lsize
-        return cls(ceed, "CeedElemRestrictionCreateStrided", *sizes, strides)
+        return cls(ceed, "CeedElemRestrictionCreateStrided", *sizes, three)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -275,9 +284,10 @@ class Operator(Object):
     _kind = "Operator"
 
     @classmethod
-    def _of_qfunctions(cls, ceed: Ceed, *qfunctions: QFunction | None) -> Operator:
+    def _of_qfunctions(cls, ceed: Ceed, *given: QFunction | PointFunction | None) -> Operator:
         library = ceed._library
         null = library.ffi.NULL
+        qfunctions = [q.qfunction(ceed) if hasattr(q, "qfunction") else q for q in given]
         handles = [null if q is None else handle_of(library, "QFunction", q) for q in qfunctions]
         return cls(ceed, "CeedOperatorCreate", *handles)
 
@@ -297,7 +307,7 @@ class Operator(Object):
         """
         things = ("ElemRestriction", restriction), ("Basis", basis), ("Vector", vector)
         handles = [handle_of(self._library, kind, thing) for kind, thing in things]
-        self._call("SetField", fieldname.encode(), *handles)
+        self._call("SetField", text_of(fieldname), *handles)
 
     def set_context_fields(self, **values: Any) -> None:
         """Set values of the QFunctions' contexts by name, in every part that has them.
@@ -328,7 +338,7 @@ class Operator(Object):
 
     @name.setter
     def name(self, name: str) -> None:
-        self._call("SetName", name.encode())
+        self._call("SetName", text_of(name))
 
     # Apply.
 
@@ -409,9 +419,12 @@ class Operator(Object):
         return sparse_matrix(self) if assembled else linear_operator(self)
 
     def __repr__(self) -> str:
-        rows, columns = self.shape
         name = f" {self.name!r}" if self.name else ""
-        return f"<pyceedlike.{type(self).__name__}{name} from {columns} to {rows} {self.scalar}>"
+        try:
+            what = "from {1} to {0}".format(*self.shape)
+        except CeedError as error:
+            what = f"that is not sound ({error}),"
+        return f"<pyceedlike.{type(self).__name__}{name} {what} {self.scalar}>"
 
 
 class OperatorField(NamedTuple):

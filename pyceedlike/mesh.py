@@ -8,17 +8,21 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._lib import (
+    EVAL_NONE,
+    EVAL_WEIGHT,
     TOPOLOGY_HEX,
     TOPOLOGY_LINE,
     TOPOLOGY_QUAD,
     CeedDimensionError,
     CeedIncompatibleError,
+    CeedIncompleteError,
 )
 from ._object import BASIS_NONE, ELEMRESTRICTION_NONE, VECTOR_ACTIVE, VECTOR_NONE, StandIn
+from .callback import Data, Grad
 from .ceed import Ceed
 from .fem import Basis, ElemRestriction, Operator, OperatorField
 from .lagrange import CELLS, grid
-from .qfunction import Data, Grad, QFunction
+from .qfunction import QFunction
 from .vector import Vector
 
 if TYPE_CHECKING:
@@ -31,13 +35,15 @@ if TYPE_CHECKING:
 class Mesh:
     """Elements of one kind: lines, quads, hexes, triangles or tets of an order.
 
-    Made by Mesh.read() of a file, by Mesh.box(), or of tables of one's own:
-    nodes are coordinates [node][dim], elements are nodes [element][node] with x as the fastest
-    direction, as Cell.lattice() has them. regions are elements by name. boundaries are sides of
-    elements by name, each given by its vertices, [side][vertex], and kept as pairs of
-    an element and the number of its side. Raises CeedDimensionError or CeedIncompatibleError, with
-    the element, for a node that is not there or used by none, for an element with a node
-    twice, and for one that is inverted.
+    Made by Mesh.read() of a file, by Mesh.box(), or of tables, which are copied: nodes are
+    coordinates [node][dim], elements are nodes [element][node] with x as the fastest direction, in
+    tensor products at the Gauss-Lobatto points of the order. regions are elements by name.
+    boundaries are sides of elements by name: given by their vertices, [side][vertex], and kept as
+    pairs of an element and the number of its side.
+
+    Raises CeedDimensionError for a table of another shape, a node that is not there, that an
+    element has twice, or that none has; CeedIncompatibleError for an element that is inverted. Both
+    name the element.
 
     >>> mesh = pyceedlike.Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]], pyceedlike.TOPOLOGY_TRIANGLE)
     >>> mesh
@@ -60,8 +66,8 @@ class Mesh:
             raise CeedIncompatibleError(f"a mesh is of one of {names}, not of topology {topology}")
         self.cell = CELLS[topology]
         self.order = _positive(order, "order")
-        self.nodes = numpy.ascontiguousarray(nodes, float)
-        self.elements = numpy.ascontiguousarray(elements)
+        self.nodes = numpy.array(nodes, float, order="C")
+        self.elements = _integers(elements, "elements")
         self._check_tables()
         self._check_jacobians()
         self.regions = {name: self._region(name, cells) for name, cells in (regions or {}).items()}
@@ -185,8 +191,6 @@ class Mesh:
             )
         if not elements.size:
             raise CeedDimensionError("a mesh has at least one element, this one has none")
-        if elements.dtype.kind not in "iu":
-            raise TypeError(f"elements are integers, the numbers of nodes, not {elements.dtype}")
         if elements.ndim != 2 or elements.shape[1] != size:
             raise CeedDimensionError(
                 f"{name} elements of order {self.order} are nodes [element][{size}], these have "
@@ -212,24 +216,23 @@ class Mesh:
         import numpy
 
         slopes = self.cell.tabulate(self.order, self.cell.nodes(self.order))[1]
-        for node, slope in enumerate(slopes.transpose(1, 0, 2)):
-            jacobians = slope @ self.nodes[self.elements]
-            determinants = numpy.linalg.det(jacobians)
-            _refuse(
-                ~(determinants > 0),
-                lambda e, det=determinants, node=node: (
-                    f"element {e} is inverted or degenerate: the determinant of its Jacobian is "
-                    f"{det[e]:.3g} at its node {node}, which is node {self.elements[e, node]} at "
-                    f"{self.nodes[self.elements[e, node]]}; its nodes, x fastest, are "
-                    f"{self.elements[e]}"
-                ),
-                CeedIncompatibleError,
+        points = self.nodes[self.elements]
+        determinants = numpy.array(  # [node][element]
+            [numpy.linalg.det(slope @ points) for slope in slopes.swapaxes(0, 1)]
+        )
+
+        def say(element: int) -> str:
+            node = determinants[:, element].argmin()
+            return (
+                f"element {element} is inverted or degenerate: the determinant of its Jacobian is "
+                f"{determinants[node, element]:.3g} at {points[element, node]}, its node {node}; "
+                f"its nodes, x fastest, are {self.elements[element]}"
             )
 
-    def _region(self, name: str, cells: Any) -> numpy.ndarray:
-        import numpy
+        _refuse(~(determinants > 0).all(axis=0), say, CeedIncompatibleError)
 
-        cells = numpy.asarray(cells)
+    def _region(self, name: str, cells: Any) -> numpy.ndarray:
+        cells = _integers(cells, f"elements of the region {name!r}")
         _refuse(
             (cells < 0) | (cells >= len(self.elements)),
             lambda i: f"the region {name!r} has element {cells[i]}, of {len(self.elements)}",
@@ -256,7 +259,7 @@ class Mesh:
         import numpy
 
         own = self.corners[:, self.cell.sides()]
-        rows = numpy.asarray(vertices).reshape(-1, own.shape[2])
+        rows = _integers(vertices, f"vertices of the boundary {name!r}").reshape(-1, own.shape[2])
         ids = _same(numpy.sort(numpy.concatenate([own.reshape(-1, own.shape[2]), rows]), axis=1))
         known, first = numpy.unique(ids[: -len(rows) or None], return_index=True)
         wanted = ids[len(ids) - len(rows) :]
@@ -389,14 +392,13 @@ class Space:
         dim, ceed, dx = self.mesh.dim, self.ceed, self.coordinates
         measure = ceed.QFunctionByName(f"Mass{dim}DBuild")
         invert = ceed.qfunction(Grad(dim, dim), dXdx=Data(dim, dim))(_inverse)
-        return Geometry(
-            self.evaluate(measure, dx=dx, weights=self.weights), self.evaluate(invert, dx=dx)
-        )
+        return Geometry(self.evaluate(measure, dx=dx), self.evaluate(invert, dx=dx))
 
     def operator(self, qf: QFunction, *derivatives: QFunction, **fields: OperatorField) -> Operator:
         """Return the operator of a QFunction, and of those of its Jacobian and transpose.
 
-        Fields that are not given are functions of this space, and active.
+        Fields that are not given are functions of this space and active, or are the weights. Raises
+        CeedIncompleteError for one of values at the points, which has to be given.
 
         >>> ceed = pyceedlike.Ceed()
         >>> space = pyceedlike.Mesh.box(4).space(ceed, 1)
@@ -405,9 +407,17 @@ class Space:
         array([0.125, 0.25 , 0.25 , 0.25 , 0.125])
         """
         op = self.ceed.Operator(qf, *derivatives)
-        for name in dict.fromkeys([*qf.inputs, *qf.outputs, *fields]):
-            op.set_field(name, *fields.get(name, self.field()))
+        for name, (_, mode) in (qf.inputs | qf.outputs).items():
+            if name not in fields:
+                op.set_field(name, *self._own_field(name, mode))
+        for name, field in fields.items():
+            op.set_field(name, *field)
         return op
+
+    def _own_field(self, name: str, mode: int) -> OperatorField:
+        if mode == EVAL_NONE:
+            raise CeedIncompleteError(f"the field {name!r} has values at the points: give it")
+        return self.weights if mode == EVAL_WEIGHT else self.field()
 
     def evaluate(self, qf: QFunction, **fields: OperatorField) -> OperatorField:
         """Return what a QFunction makes of fields at the quadrature points, as another field.
@@ -427,7 +437,7 @@ class Space:
         """
         if len(qf.outputs) != 1:
             raise CeedIncompatibleError(f"a QFunction of one output is wanted, not of {qf!r}")
-        ((output, size),) = qf.outputs.items()
+        ((output, (size, _)),) = qf.outputs.items()
         nelem, points = len(self.mesh.elements), self.basis.get_num_quadrature_points()
         r = self.ceed.StridedElemRestriction(nelem, points, size, nelem * points * size, None)
         data = OperatorField(r, BASIS_NONE, VECTOR_ACTIVE)
@@ -495,7 +505,7 @@ def _ends(axis: Any, name: str) -> numpy.ndarray:
     """Return the coordinates where the elements of a box end along an axis."""
     import numpy
 
-    if isinstance(axis, int):
+    if numpy.ndim(axis) == 0:
         axis = numpy.linspace(0, 1, _positive(axis, f"the number of elements along {name}") + 1)
     ends = numpy.asarray(axis, float)
     if ends.ndim != 1 or len(ends) < 2 or not (numpy.diff(ends) > 0).all():
@@ -503,6 +513,16 @@ def _ends(axis: Any, name: str) -> numpy.ndarray:
             f"{name} is a number of elements or two and more increasing coordinates, not {axis}"
         )
     return ends
+
+
+def _integers(x: Any, what: str) -> numpy.ndarray:
+    """Return a copy as compact int64."""
+    import numpy
+
+    array = numpy.asarray(x)
+    if array.size and array.dtype.kind not in "iu":
+        raise TypeError(f"{what} are integers, not {array.dtype}")
+    return numpy.array(array, "int64", order="C")
 
 
 def _positive(n: Any, name: str) -> int:

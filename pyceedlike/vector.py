@@ -112,6 +112,12 @@ class Vector(Shared, VectorBase):
         with at_end(lambda: _restore(bracket, array)):
             yield array
 
+    def _array_read(self) -> numpy.ndarray:
+        """Return a read-only array over the memory, which stays as long as the array lives."""
+        bracket, array = self._bracket(_READ, MEM_HOST)
+        bracket.restore()
+        return array
+
     def array(self, memtype: int = MEM_HOST) -> AbstractContextManager[numpy.ndarray]:
         """Lend the entries as an array, for reading and writing until the end of a `with` block.
 

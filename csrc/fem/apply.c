@@ -1,118 +1,192 @@
-// Applying operators of all kinds: the operator, its Jacobian, its transpose.
+// Applying operators of all kinds: the operator, its Jacobian, its transpose. Everything is checked
+// and locked before an output is touched.
 // SPDX-License-Identifier: BSD-2-Clause
+#include <stdlib.h>
+#include <string.h>
+
 #include "fem.h"
+
+static const char apply[] = "OperatorApply";
+
+typedef struct {
+  CeedFormKind kind;
+  CeedApplyMode mode;
+  CeedVector in, out;
+  bool is_trial; /* find out whether it would be refused, and do nothing */
+} Call;
 
 // ------------------------------------------------------------------------------------------------
 // An operator of a QFunction
 // ------------------------------------------------------------------------------------------------
 
-static int CheckDistinct(CeedOperator op, const CeedOperatorForm *form, CeedVector in,
-                         CeedVector out) {
-  for (CeedInt i = 0; i < form->qf->out.count; i++) {
-    CeedVector written = CeedOperatorFieldVector(form->out[i], out);
-    for (CeedInt j = 0; j < form->qf->in.count; j++) {
-      CeedCheck(written != CeedOperatorFieldVector(form->in[j], in), op->base.ceed,
-                CEED_ERROR_INCOMPATIBLE,
-                "One vector is input, of the field \"%s\", and output, of \"%s\", at once",
-                form->in[j]->name, form->out[i]->name);
-    }
+static CeedArgument *FindOutput(CeedRun *run, CeedVector vec) {
+  for (CeedInt i = 0; i < run->arguments.count; i++) {
+    CeedArgument *a = &run->arguments.list[i];
+    if (a->is_written && a->vec == vec) return a;
   }
-  return CEED_ERROR_SUCCESS;
+  return NULL;
 }
 
-static int ApplyForm(CeedOperator op, CeedFormKind kind, CeedApplyMode mode, CeedVector in,
-                     CeedVector out) {
-  CeedOperatorForm *form = &op->form[kind];
+/* Outputs in one vector are added to each other. */
+static void AddOutputs(CeedRun *run, const Call *call) {
+  for (CeedInt i = 0; i < run->form->qf->out.count; i++) {
+    CeedOperatorField field = run->form->out[i];
+    bool is_active = field->vec == CEED_VECTOR_ACTIVE;
+    bool adds = call->mode == APPLY_ADD || (call->mode == APPLY_ADD_ACTIVE && is_active);
+    CeedVector vec = CeedOperatorFieldVector(field, call->out);
+    if (FindOutput(run, vec)) continue;
+    CeedArgumentsAddWrite(&run->arguments, vec, field->name, adds);
+  }
+}
+
+/* From here on outputs are written. */
+static void Zero(CeedRun *run) {
+  run->has_written = true;
+  for (CeedInt i = 0; i < run->arguments.count; i++) {
+    const CeedArgument *a = &run->arguments.list[i];
+    size_t bytes = a->vec->buffer->bytes;
+    if (a->is_written && !a->keeps_values && bytes) memset(a->to, 0, bytes);
+  }
+}
+
+/* Arguments are the inputs in their order, then the outputs. */
+static void SetArrays(CeedRun *run, const Call *call) {
+  const CeedQFunctionFields *in = &run->form->qf->in, *out = &run->form->qf->out;
+  const CeedArgument *next = run->arguments.list;
+
+  run->in = call->in;
+  for (CeedInt i = 0; i < in->count; i++) {
+    run->from[i] = in->field[i]->eval_mode == CEED_EVAL_WEIGHT ? NULL : next++->from;
+  }
+  for (CeedInt i = 0; i < out->count; i++) {
+    run->to[i] = FindOutput(run, CeedOperatorFieldVector(run->form->out[i], call->out))->to;
+  }
+}
+
+static int ApplyForm(CeedOperator op, const Call *call) {
+  CeedOperatorForm *form = &op->form[call->kind];
   CeedSize in_size, out_size;
+  bool is_opt;
+  CeedRun run;
+  int code;
 
   CeedCheck(form->qf, op->base.ceed, CEED_ERROR_UNSUPPORTED,
             "The operator was made without a QFunction for its Jacobian");
   CeedCall(CeedOperatorFormCheckReady(op, form));
-  CeedCall(CeedOperatorFormLengths(form, &in_size, &out_size));
-  CeedCall(CeedActiveVectorCheck(op, in, in_size, "input"));
-  CeedCall(CeedActiveVectorCheck(op, out, out_size, "output"));
-  CeedCall(CheckDistinct(op, form, in, out));
-  return (op->base.ceed->resource->is_fused ? CeedOptApply : CeedRefApply)(op, form, mode, in, out);
+  CeedOperatorFormLengths(form, &in_size, &out_size);
+  CeedCall(CeedActiveVectorCheck(op, call->in, in_size, "input"));
+  CeedCall(CeedActiveVectorCheck(op, call->out, out_size, "output"));
+  is_opt = op->base.ceed->resource->is_fused && CeedOptFits(op, form);
+  CeedCall(CeedRunBegin(op, call->kind, apply, &run));
+  code = (is_opt ? CeedOptSetUp : CeedRefSetUp)(op, form);
+  if (code) return CeedRunEnd(&run, code);
+  CeedRunAddInputs(&run, call->in);
+  AddOutputs(&run, call);
+  code = CeedArgumentsAcquire(op->base.ceed, &run.arguments);
+  if (code || call->is_trial) return CeedRunEnd(&run, code);
+  SetArrays(&run, call);
+  Zero(&run);
+  return CeedRunEnd(&run, (is_opt ? CeedOptApply : CeedRefApply)(&run));
 }
 
 // ------------------------------------------------------------------------------------------------
 // The transpose of a linear one: from the points of the outputs to the points of the inputs
 // ------------------------------------------------------------------------------------------------
 
-/* q_in[i] = sum over outputs of the derivatives times q_out. */
-static int TransposePoints(CeedOperator op, const CeedActiveFields *ins,
-                           const CeedActiveFields *outs, CeedVector assembled) {
-  CeedOperatorForm *form = &op->form[FORM_APPLY];
-  CeedSize n = CeedOperatorNumPoints(op);
-  const CeedScalar *D, *q_out[CEED_MAX_FIELDS];
-  CeedScalar *q_in;
-  int code = CeedVectorAcquireRead(assembled, CEED_MEM_HOST, &D, "ApplyTranspose");
-
-  if (code) return code;
-  for (CeedInt o = 0; o < outs->count; o++) {
-    q_out[o] = form->q_out[outs->index[o]]->buffer->memory[CEED_MEM_HOST].data;
+/* q_in = sum over the components of an output field of the derivatives times q_out. */
+static void AddProducts(CeedSize n, CeedInt size, const CeedScalar *D, const CeedScalar *q_out,
+                        CeedScalar *q_in) {
+  for (CeedInt c = 0; c < size; c++) {
+    for (CeedSize i = 0; i < n; i++) q_in[i] += D[c * n + i] * q_out[c * n + i];
   }
-  for (CeedInt i = 0; !code && i < ins->count; i++) {
-    CeedVector vec = form->q_in[ins->index[i]];
-    code = CeedVectorAcquireWrite(vec, CEED_MEM_HOST, false, &q_in, "ApplyTranspose");
-    if (code) break;
-    for (CeedSize k = 0; k < vec->length; k++) q_in[k] = 0;
-    for (CeedSize k = 0; k < vec->length; k++) {
-      CeedSize row = ins->first_comp[i] + k / n;
-      for (CeedInt o = 0; o < outs->count; o++) {
-        CeedInt size = form->qf->out.field[outs->index[o]]->size;
-        const CeedScalar *d = D + (row * outs->num_comp + outs->first_comp[o]) * n + k % n;
-        for (CeedInt c = 0; c < size; c++) q_in[k] += d[c * n] * q_out[o][c * n + k % n];
-      }
-    }
-    code = CeedVectorReleaseWrite(vec);
-  }
-  CeedVectorReleaseRead(assembled);
-  return code;
 }
 
-/* Needs E- and Q-vectors of its own state only while it runs; the assembly has used them before. */
-static int TransposeSteps(CeedOperator op, CeedVector assembled, CeedVector in, CeedVector out) {
-  CeedOperatorForm *form = &op->form[FORM_APPLY];
+static int TransposePoints(const CeedRun *run, const CeedActiveFields *ins,
+                           const CeedActiveFields *outs, const CeedScalar *D) {
+  const CeedQFunctionFields *in = &run->form->qf->in, *out = &run->form->qf->out;
+  CeedSize n = CeedOperatorNumPoints(run->op);
+
+  for (CeedInt i = 0; i < ins->count; i++) {
+    CeedArguments a = {.what = apply};
+    CeedVector q_in = run->form->q_in[ins->index[i]];
+    CeedScalar *to;
+    for (CeedInt o = 0; o < outs->count; o++) {
+      CeedArgumentsAddRead(&a, run->form->q_out[outs->index[o]], out->field[outs->index[o]]->name);
+    }
+    CeedArgumentsAddWrite(&a, q_in, in->field[ins->index[i]]->name, false);
+    CeedCall(CeedArgumentsAcquire(run->op->base.ceed, &a));
+    to = a.list[outs->count].to;
+    if (n) memset(to, 0, q_in->buffer->bytes);
+    for (CeedInt c = 0; c < in->field[ins->index[i]]->size; c++) {
+      const CeedScalar *row = D + (ins->first_comp[i] + c) * outs->num_comp * n;
+      for (CeedInt o = 0; o < outs->count; o++) {
+        AddProducts(n, out->field[outs->index[o]]->size, row + outs->first_comp[o] * n,
+                    a.list[o].from, to + c * n);
+      }
+    }
+    CeedCall(CeedArgumentsRelease(&a));
+  }
+  return CEED_ERROR_SUCCESS;
+}
+
+/* The assembly has used the E- and Q-vectors, whose memory a shell has replaced. */
+static int TransposeSteps(const CeedRun *run, const CeedScalar *D, CeedVector in, CeedScalar *out) {
+  CeedOperatorForm *form = run->form;
   CeedQFunction qf = form->qf;
   CeedActiveFields ins, outs;
 
+  CeedCall(CeedRefSetUp(run->op, form));
   CeedActiveFieldsFind(&qf->in, form->in, &ins);
   CeedActiveFieldsFind(&qf->out, form->out, &outs);
   for (CeedInt o = 0; o < outs.count; o++) {
     CeedInt i = outs.index[o];
-    CeedCall(CeedRefToPoints(op, form->out[i], qf->out.field[i]->eval_mode, in, form->e_out[i],
+    CeedCall(CeedRefToPoints(run->op, form->out[i], qf->out.field[i]->eval_mode, in, form->e_out[i],
                              form->q_out[i]));
   }
-  CeedCall(TransposePoints(op, &ins, &outs, assembled));
+  CeedCall(TransposePoints(run, &ins, &outs, D));
   for (CeedInt k = 0; k < ins.count; k++) {
     CeedInt i = ins.index[k];
-    CeedCall(CeedRefFromPoints(op, form->in[i], qf->in.field[i]->eval_mode, form->q_in[i],
+    CeedCall(CeedRefFromPoints(run->op, form->in[i], qf->in.field[i]->eval_mode, form->q_in[i],
                                form->e_in[i], out));
   }
   return CEED_ERROR_SUCCESS;
 }
 
-static int TransposeByAssembly(CeedOperator op, CeedApplyMode mode, CeedVector in, CeedVector out) {
+static int AssembleAndTranspose(CeedRun *run, const Call *call) {
+  CeedSize length;
+  CeedScalar *D;
+  int code;
+
+  CeedCall(CeedAssembledLength(run->op, &length));
+  CeedCall(CeedAllocate(run->op->base.ceed, length, sizeof *D, &D));
+  code = CeedAssemblePoints(run, D);
+  if (!code) {
+    Zero(run);
+    code = TransposeSteps(run, D, call->in, FindOutput(run, call->out)->to);
+  }
+  free(D);
+  return code;
+}
+
+static int TransposeByAssembly(CeedOperator op, const Call *call) {
   CeedOperatorForm *form = &op->form[FORM_APPLY];
   CeedSize in_size, out_size;
-  CeedVector assembled = NULL;
+  CeedRun run;
   int code;
 
   CeedCall(CeedOperatorFormCheckReady(op, form));
-  CeedCall(CeedOperatorFormLengths(form, &in_size, &out_size));
+  CeedOperatorFormLengths(form, &in_size, &out_size);
   CeedCheck(in_size >= 0 && out_size >= 0, op->base.ceed, CEED_ERROR_UNSUPPORTED,
             "The operator has no transpose without an active input and an active output");
-  CeedCall(CeedActiveVectorCheck(op, in, out_size, "input"));
-  CeedCall(CeedActiveVectorCheck(op, out, in_size, "output"));
-  CeedCheck(in != out, op->base.ceed, CEED_ERROR_INCOMPATIBLE,
-            "One vector is input and output at once");
-  CeedCall(CeedVectorCreate(op->base.ceed, CeedAssembledLength(op), &assembled));
-  code = CeedAssemblePoints(op, assembled);
-  if (!code && mode == APPLY_SET) code = CeedVectorSetValue(out, 0);
-  if (!code) code = TransposeSteps(op, assembled, in, out);
-  CeedVectorDestroy(&assembled);
-  return code;
+  CeedCall(CeedActiveVectorCheck(op, call->in, out_size, "input"));
+  CeedCall(CeedActiveVectorCheck(op, call->out, in_size, "output"));
+  CeedCall(CeedRunBegin(op, FORM_APPLY, apply, &run));
+  CeedRunAddInputs(&run, NULL);
+  CeedArgumentsAddRead(&run.arguments, call->in, "in");
+  CeedArgumentsAddWrite(&run.arguments, call->out, "out", call->mode != APPLY_SET);
+  code = CeedArgumentsAcquire(op->base.ceed, &run.arguments);
+  if (!code && !call->is_trial) code = AssembleAndTranspose(&run, call);
+  return CeedRunEnd(&run, code);
 }
 
 // ------------------------------------------------------------------------------------------------
@@ -127,25 +201,25 @@ static int CallShell(CeedOperator op, CeedOperatorShellUser f, CeedVector in, Ce
   return CeedError(op->base.ceed, code, "The routine of the shell operator returned %d", code);
 }
 
-static int ApplyShell(CeedOperator op, CeedFormKind kind, CeedApplyMode mode, CeedVector in,
-                      CeedVector out) {
-  bool transpose = kind == FORM_TRANSPOSE;
+static int ApplyShell(CeedOperator op, const Call *call) {
+  bool transpose = call->kind == FORM_TRANSPOSE;
   CeedOperatorShellUser f = transpose ? op->apply_transpose : op->apply;
   CeedVector sum = NULL;
   int code;
 
-  CeedCheck(kind != FORM_JACOBIAN && f, op->base.ceed, CEED_ERROR_UNSUPPORTED,
+  CeedCheck(call->kind != FORM_JACOBIAN && f, op->base.ceed, CEED_ERROR_UNSUPPORTED,
             "The shell operator was made without a routine for its %s",
             transpose ? "transpose" : "Jacobian");
-  CeedCall(CeedActiveVectorCheck(op, in, op->shell_size[transpose], "input"));
-  CeedCall(CeedActiveVectorCheck(op, out, op->shell_size[!transpose], "output"));
-  CeedCheck(in != out, op->base.ceed, CEED_ERROR_INCOMPATIBLE,
+  CeedCall(CeedActiveVectorCheck(op, call->in, op->shell_size[transpose], "input"));
+  CeedCall(CeedActiveVectorCheck(op, call->out, op->shell_size[!transpose], "output"));
+  CeedCheck(call->in != call->out, op->base.ceed, CEED_ERROR_INCOMPATIBLE,
             "One vector is input and output at once");
-  if (mode == APPLY_SET) return CallShell(op, f, in, out);
-  CeedCall(CeedVectorCreate(op->base.ceed, out->length, &sum));
-  code = CallShell(op, f, in, sum);
-  if (!code) code = CeedVectorAXPY(out, 1, sum);
-  CeedVectorDestroy(&sum);
+  if (call->is_trial) return CEED_ERROR_SUCCESS;
+  if (call->mode == APPLY_SET) return CallShell(op, f, call->in, call->out);
+  CeedCall(CeedVectorCreate(op->base.ceed, call->out->length, &sum));
+  code = CallShell(op, f, call->in, sum);
+  if (!code) code = CeedVectorAXPY(call->out, 1, sum);
+  (void)CeedVectorDestroy(&sum);
   return code;
 }
 
@@ -153,32 +227,55 @@ static int ApplyShell(CeedOperator op, CeedFormKind kind, CeedApplyMode mode, Ce
 // Any operator
 // ------------------------------------------------------------------------------------------------
 
-static int ApplyOne(CeedOperator op, CeedFormKind kind, CeedApplyMode mode, CeedVector in,
-                    CeedVector out) {
-  if (op->kind == OPERATOR_SHELL) return ApplyShell(op, kind, mode, in, out);
-  if (kind == FORM_TRANSPOSE && !op->form[kind].qf) return TransposeByAssembly(op, mode, in, out);
-  return ApplyForm(op, kind, mode, in, out);
+static int ApplyOne(CeedOperator op, const Call *call) {
+  if (op->kind == OPERATOR_SHELL) return ApplyShell(op, call);
+  if (call->kind == FORM_TRANSPOSE && !op->form[call->kind].qf)
+    return TransposeByAssembly(op, call);
+  return ApplyForm(op, call);
 }
 
-/* The active output of a composite operator is zeroed once, and all its parts add to it. */
-static int ApplyComposite(CeedOperator op, CeedFormKind kind, CeedApplyMode mode, CeedVector in,
-                          CeedVector out) {
+/* Each part locks what it needs while it runs, for it may read what one before it has written. So
+   all are tried first; then the active output is zeroed, and all add to it. */
+static int ApplyComposite(CeedOperator op, const Call *call) {
+  CeedInt num_sub = op->num_sub;
+  Call part = *call;
+
   CeedCall(CeedOperatorCheckReady(op));
-  CeedCheck(in != out || in == CEED_VECTOR_NONE, op->base.ceed, CEED_ERROR_INCOMPATIBLE,
-            "One vector is input and output at once");
-  if (mode == APPLY_SET) {
-    if (out != CEED_VECTOR_NONE) CeedCall(CeedVectorSetValue(out, 0));
-    mode = APPLY_ADD_ACTIVE;
+  CeedCheck(call->in != call->out || call->in == CEED_VECTOR_NONE, op->base.ceed,
+            CEED_ERROR_INCOMPATIBLE, "One vector is input and output at once");
+  part.is_trial = true;
+  for (CeedInt i = 0; i < num_sub; i++) CeedCall(ApplyOne(op->sub[i], &part));
+  part.is_trial = false;
+  if (call->mode == APPLY_SET) {
+    if (call->out != CEED_VECTOR_NONE) CeedCall(CeedVectorSetValue(call->out, 0));
+    part.mode = APPLY_ADD_ACTIVE;
   }
-  for (CeedInt i = 0; i < op->num_sub; i++) CeedCall(ApplyOne(op->sub[i], kind, mode, in, out));
+  for (CeedInt i = 0; i < num_sub; i++) CeedCall(ApplyOne(op->sub[i], &part));
   return CEED_ERROR_SUCCESS;
 }
 
+static CeedVector Hold(CeedVector vec) {
+  if (!CeedObjectIs(vec, CEED_KIND_VECTOR)) return NULL;
+  CeedObjectRefer(vec);
+  return vec;
+}
+
+/* The function of the user may destroy the operator and the vectors, but not before the end. */
 static int Apply(CeedOperator op, CeedFormKind kind, CeedApplyMode mode, CeedVector in,
                  CeedVector out) {
+  Call call = {kind, mode, in, out, false};
+  CeedVector held_in, held_out;
+  int code;
+
   CeedCall(CeedObjectCheck(op, CEED_KIND_OPERATOR));
-  if (op->kind == OPERATOR_COMPOSITE) return ApplyComposite(op, kind, mode, in, out);
-  return ApplyOne(op, kind, mode, in, out);
+  held_in = Hold(in);
+  held_out = Hold(out);
+  CeedObjectRefer(op);
+  code = (op->kind == OPERATOR_COMPOSITE ? ApplyComposite : ApplyOne)(op, &call);
+  (void)CeedVectorDestroy(&held_in);
+  (void)CeedVectorDestroy(&held_out);
+  (void)CeedOperatorDestroy(&op);
+  return code;
 }
 
 int CeedOperatorApply(CeedOperator op, CeedVector in, CeedVector out, CeedRequest *request) {

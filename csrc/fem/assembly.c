@@ -20,56 +20,66 @@ void CeedActiveFieldsFind(const CeedQFunctionFields *qf_fields, const CeedOperat
   }
 }
 
-CeedSize CeedAssembledLength(CeedOperator op) {
+int CeedAssembledLength(CeedOperator op, CeedSize *length) {
   CeedOperatorForm *form = &op->form[FORM_APPLY];
   CeedActiveFields ins, outs;
 
   CeedActiveFieldsFind(&form->qf->in, form->in, &ins);
   CeedActiveFieldsFind(&form->qf->out, form->out, &outs);
-  return (CeedSize)ins.num_comp * outs.num_comp * CeedOperatorNumPoints(op);
+  return CeedSizeOf(op->base.ceed, "The assembled QFunction", length, ins.num_comp, outs.num_comp,
+                    CeedOperatorNumPoints(op));
 }
 
-/* What the QFunction gives with the input component set to 1, copied to `column`. */
-static int Probe(CeedOperator op, CeedVector q_in, CeedInt comp, const CeedActiveFields *outs,
-                 CeedVector assembled, CeedSize column) {
-  CeedOperatorForm *form = &op->form[FORM_APPLY];
-  CeedSize n = CeedOperatorNumPoints(op);
-  CeedScalar *to;
+/* What the QFunction gives with one input component set to 1, of all active outputs. */
+static int Probe(const CeedRun *run, CeedVector q_in, CeedInt comp, const CeedActiveFields *outs,
+                 CeedScalar *to) {
+  CeedOperatorForm *form = run->form;
+  CeedSize n = CeedOperatorNumPoints(run->op);
 
   CeedCall(CeedVectorSetValueStrided(q_in, comp * n, (comp + 1) * n, 1, 1));
-  CeedCall(CeedQFunctionApply(form->qf, (CeedInt)n, form->q_in, form->q_out));
+  CeedCall(CeedQFunctionRun(&run->calls, (CeedInt)n, form->q_in, form->q_out));
   CeedCall(CeedVectorSetValueStrided(q_in, comp * n, (comp + 1) * n, 1, 0));
-  CeedCall(CeedVectorAcquireWrite(assembled, CEED_MEM_HOST, true, &to, "Assemble"));
-  to += column * outs->num_comp * n;
   for (CeedInt o = 0; o < outs->count; o++) {
     CeedVector q_out = form->q_out[outs->index[o]];
-    const CeedScalar *from = q_out->buffer->memory[CEED_MEM_HOST].data;
+    const CeedScalar *from;
+    CeedCall(CeedVectorAcquireRead(q_out, CEED_MEM_HOST, &from, "Assemble"));
     if (n) memcpy(to + outs->first_comp[o] * n, from, q_out->buffer->bytes);
+    CeedVectorReleaseRead(q_out);
   }
-  return CeedVectorReleaseWrite(assembled);
+  return CEED_ERROR_SUCCESS;
 }
 
-int CeedAssemblePoints(CeedOperator op, CeedVector assembled) {
-  CeedOperatorForm *form = &op->form[FORM_APPLY];
-  CeedQFunction qf = form->qf;
-  CeedActiveFields ins, outs;
+/* Passive inputs are what they are; active ones are 0. */
+static int SetInputs(const CeedRun *run) {
+  CeedOperatorForm *form = run->form;
 
-  CeedCall(CeedRefSetUp(op, form));
-  CeedActiveFieldsFind(&qf->in, form->in, &ins);
-  CeedActiveFieldsFind(&qf->out, form->out, &outs);
-  for (CeedInt i = 0; i < qf->in.count; i++) {
-    if (form->in[i]->vec == CEED_VECTOR_ACTIVE) {
+  for (CeedInt i = 0; i < form->qf->in.count; i++) {
+    CeedOperatorField field = form->in[i];
+    if (field->vec == CEED_VECTOR_ACTIVE) {
       CeedCall(CeedVectorSetValue(form->q_in[i], 0));
     } else {
-      CeedCall(CeedRefToPoints(op, form->in[i], qf->in.field[i]->eval_mode, form->in[i]->vec,
+      CeedCall(CeedRefToPoints(run->op, field, form->qf->in.field[i]->eval_mode, field->vec,
                                form->e_in[i], form->q_in[i]));
     }
   }
-  CeedCall(CeedVectorSetValue(assembled, 0));
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedAssemblePoints(const CeedRun *run, CeedScalar *D) {
+  CeedOperatorForm *form = run->form;
+  CeedQFunction qf = form->qf;
+  CeedActiveFields ins, outs;
+
+  CeedActiveFieldsFind(&qf->in, form->in, &ins);
+  CeedActiveFieldsFind(&qf->out, form->out, &outs);
+  CeedCall(CeedRefSetUp(run->op, form));
+  CeedCall(SetInputs(run));
   for (CeedInt i = 0; i < ins.count; i++) {
     for (CeedInt comp = 0; comp < qf->in.field[ins.index[i]]->size; comp++) {
-      CeedCall(
-          Probe(op, form->q_in[ins.index[i]], comp, &outs, assembled, ins.first_comp[i] + comp));
+      CeedCall(CeedRefSetUp(run->op, form));
+      CeedCall(Probe(run, form->q_in[ins.index[i]], comp, &outs, D));
+      CeedRefTearDown(form);
+      D += outs.num_comp * CeedOperatorNumPoints(run->op);
     }
   }
   return CEED_ERROR_SUCCESS;
@@ -88,13 +98,41 @@ static int CheckLinear(CeedOperator op) {
   return CEED_ERROR_SUCCESS;
 }
 
-static int CreateAssembledRestriction(CeedOperator op, CeedElemRestriction *rstr) {
-  CeedInt n = CeedOperatorNumPoints(op), strides[3] = {1, n, op->num_qpts};
-  CeedSize length = CeedAssembledLength(op);
-  CeedInt num_comp = n ? (CeedInt)(length / n) : 1;
+/* A run with all that an assembly reads, and the vector that it is written to where that is not
+   NULL: it may be none of the operator's own data. */
+static int BeginAssembly(CeedOperator op, CeedVector assembled, bool add, CeedRun *run) {
+  int code;
 
-  return CeedElemRestrictionCreateStrided(op->base.ceed, op->num_elem, op->num_qpts, num_comp,
-                                          length, strides, rstr);
+  CeedCall(CeedRunBegin(op, FORM_APPLY, "Assemble", run));
+  CeedRunAddInputs(run, NULL);
+  if (assembled) CeedArgumentsAddWrite(&run->arguments, assembled, "assembled", add);
+  code = CeedArgumentsAcquire(op->base.ceed, &run->arguments);
+  return code ? CeedRunEnd(run, code) : CEED_ERROR_SUCCESS;
+}
+
+static int AssembleInto(CeedOperator op, CeedVector assembled) {
+  CeedRun run;
+
+  CeedCall(BeginAssembly(op, assembled, false, &run));
+  run.has_written = true;
+  return CeedRunEnd(&run, CeedAssemblePoints(&run, run.arguments.list[run.arguments.count - 1].to));
+}
+
+static int CreateAssembledRestriction(CeedOperator op, CeedElemRestriction *rstr) {
+  CeedOperatorForm *form = &op->form[FORM_APPLY];
+  CeedInt n = CeedOperatorNumPoints(op), strides[3] = {1, n, op->num_qpts};
+  CeedActiveFields ins, outs;
+  CeedSize length, num_comp;
+
+  CeedActiveFieldsFind(&form->qf->in, form->in, &ins);
+  CeedActiveFieldsFind(&form->qf->out, form->out, &outs);
+  CeedCall(CeedAssembledLength(op, &length));
+  CeedCall(
+      CeedSizeOf(op->base.ceed, "The assembled QFunction", &num_comp, ins.num_comp, outs.num_comp));
+  CeedCheck(num_comp <= INT32_MAX, op->base.ceed, CEED_ERROR_DIMENSION,
+            "%td components of an assembled QFunction are no CeedInt", num_comp);
+  return CeedElemRestrictionCreateStrided(op->base.ceed, op->num_elem, op->num_qpts,
+                                          (CeedInt)num_comp, length, strides, rstr);
 }
 
 int CeedOperatorLinearAssembleQFunctionBuildOrUpdate(CeedOperator op, CeedVector *assembled,
@@ -102,6 +140,7 @@ int CeedOperatorLinearAssembleQFunctionBuildOrUpdate(CeedOperator op, CeedVector
                                                      CeedRequest *request) {
   CeedElemRestriction new_rstr = NULL;
   CeedVector vec = NULL;
+  CeedSize length;
   int code;
 
   (void)request;
@@ -109,16 +148,18 @@ int CeedOperatorLinearAssembleQFunctionBuildOrUpdate(CeedOperator op, CeedVector
   CeedCheckOutput(assembled, op->base.ceed);
   CeedCheckOutput(rstr, op->base.ceed);
   CeedCall(CheckLinear(op));
+  CeedCall(CeedAssembledLength(op, &length));
   if (*assembled) {
     CeedCall(CeedObjectCheck(*assembled, CEED_KIND_VECTOR));
-    CeedCall(CeedVectorLengthCheck(*assembled, CeedAssembledLength(op), "assembled"));
-    return CeedAssemblePoints(op, *assembled);
+    CeedCall(CeedVectorLengthCheck(*assembled, length, "assembled"));
+    return AssembleInto(op, *assembled);
   }
-  CeedCall(CeedVectorCreate(op->base.ceed, CeedAssembledLength(op), &vec));
-  code = CeedAssemblePoints(op, vec);
-  if (!code) code = CreateAssembledRestriction(op, &new_rstr);
+  CeedCall(CreateAssembledRestriction(op, &new_rstr));
+  code = CeedVectorCreate(op->base.ceed, length, &vec);
+  if (!code) code = AssembleInto(op, vec);
   if (code) {
-    CeedVectorDestroy(&vec);
+    (void)CeedVectorDestroy(&vec);
+    (void)CeedElemRestrictionDestroy(&new_rstr);
     return code;
   }
   *assembled = vec;
@@ -128,8 +169,12 @@ int CeedOperatorLinearAssembleQFunctionBuildOrUpdate(CeedOperator op, CeedVector
 
 int CeedOperatorLinearAssembleQFunction(CeedOperator op, CeedVector *assembled,
                                         CeedElemRestriction *rstr, CeedRequest *request) {
-  if (assembled) *assembled = NULL;
-  return CeedOperatorLinearAssembleQFunctionBuildOrUpdate(op, assembled, rstr, request);
+  CeedVector vec = NULL;
+
+  CeedCall(
+      CeedOperatorLinearAssembleQFunctionBuildOrUpdate(op, assembled ? &vec : NULL, rstr, request));
+  *assembled = vec;
+  return CEED_ERROR_SUCCESS;
 }
 
 // ------------------------------------------------------------------------------------------------
@@ -148,9 +193,13 @@ typedef struct {
   Side in, out;
   CeedInt num_qpts;
   CeedSize num_points;
-  CeedVector points; /* the assembled QFunction */
-  const CeedScalar *D;
+  CeedScalar *D; /* the assembled QFunction */
 } Assembly;
+
+/* An entry of the matrix of an element. */
+typedef struct {
+  CeedInt elem, out_comp, out_node, in_comp, in_node;
+} Place;
 
 static int SetSide(const CeedQFunctionFields *qf_fields, const CeedOperatorField *fields,
                    Side *side) {
@@ -169,25 +218,24 @@ static int SetSide(const CeedQFunctionFields *qf_fields, const CeedOperatorField
   return CEED_ERROR_SUCCESS;
 }
 
-static int Begin(CeedOperator op, Assembly *a) {
+static int SetSides(CeedOperator op, Side *in, Side *out) {
   CeedOperatorForm *form = &op->form[FORM_APPLY];
-  int code;
 
-  CeedCall(SetSide(&form->qf->in, form->in, &a->in));
-  CeedCall(SetSide(&form->qf->out, form->out, &a->out));
-  a->num_qpts = op->num_qpts;
-  a->num_points = CeedOperatorNumPoints(op);
-  a->points = NULL;
-  CeedCall(CeedVectorCreate(op->base.ceed, CeedAssembledLength(op), &a->points));
-  code = CeedAssemblePoints(op, a->points);
-  if (!code) code = CeedVectorAcquireRead(a->points, CEED_MEM_HOST, &a->D, "Assemble");
-  if (code) CeedVectorDestroy(&a->points);
-  return code;
+  CeedCall(SetSide(&form->qf->in, form->in, in));
+  return SetSide(&form->qf->out, form->out, out);
 }
 
-static void End(Assembly *a) {
-  CeedVectorReleaseRead(a->points);
-  CeedVectorDestroy(&a->points);
+/* a->D is the caller's to free, on failure as well. */
+static int Assemble(const CeedRun *run, Assembly *a) {
+  CeedSize length;
+
+  a->D = NULL;
+  a->num_qpts = run->op->num_qpts;
+  a->num_points = CeedOperatorNumPoints(run->op);
+  CeedCall(SetSides(run->op, &a->in, &a->out));
+  CeedCall(CeedAssembledLength(run->op, &length));
+  CeedCall(CeedAllocate(run->op->base.ceed, length, sizeof *a->D, &a->D));
+  return CeedAssemblePoints(run, a->D);
 }
 
 static CeedScalar Evaluated(const Side *side, CeedInt field, CeedInt direction, CeedInt num_qpts,
@@ -198,33 +246,30 @@ static CeedScalar Evaluated(const Side *side, CeedInt field, CeedInt direction, 
   return matrix[((CeedSize)direction * num_qpts + q) * side->rstr->elem_size + node];
 }
 
-/* Sum over the points of (output field evaluated) D (input field evaluated). */
-static CeedScalar PairEntry(const Assembly *a, CeedInt elem, CeedInt o, CeedInt out_direction,
-                            CeedInt out_comp, CeedInt out_node, CeedInt i, CeedInt in_direction,
-                            CeedInt in_comp, CeedInt in_node) {
-  CeedInt row = a->in.active.first_comp[i] + in_direction * a->in.rstr->num_comp + in_comp;
-  CeedInt column = a->out.active.first_comp[o] + out_direction * a->out.rstr->num_comp + out_comp;
-  const CeedScalar *D = a->D + ((CeedSize)row * a->out.active.num_comp + column) * a->num_points +
-                        (CeedSize)elem * a->num_qpts;
+/* Sum over the points of (output field o in direction d) D (input field i in direction e). */
+static CeedScalar PairEntry(const Assembly *a, const Place *p, CeedInt o, CeedInt d, CeedInt i,
+                            CeedInt e) {
+  CeedSize in_comp = a->in.active.first_comp[i] + (CeedSize)e * a->in.rstr->num_comp + p->in_comp;
+  CeedSize out_comp =
+      a->out.active.first_comp[o] + (CeedSize)d * a->out.rstr->num_comp + p->out_comp;
+  const CeedScalar *D = a->D + (in_comp * a->out.active.num_comp + out_comp) * a->num_points +
+                        (CeedSize)p->elem * a->num_qpts;
   CeedScalar sum = 0;
 
   for (CeedInt q = 0; q < a->num_qpts; q++) {
-    sum += Evaluated(&a->out, o, out_direction, a->num_qpts, q, out_node) * D[q] *
-           Evaluated(&a->in, i, in_direction, a->num_qpts, q, in_node);
+    sum += Evaluated(&a->out, o, d, a->num_qpts, q, p->out_node) * D[q] *
+           Evaluated(&a->in, i, e, a->num_qpts, q, p->in_node);
   }
   return sum;
 }
 
-static CeedScalar Entry(const Assembly *a, CeedInt elem, CeedInt out_comp, CeedInt out_node,
-                        CeedInt in_comp, CeedInt in_node) {
+static CeedScalar Entry(const Assembly *a, const Place *p) {
   CeedScalar sum = 0;
 
   for (CeedInt o = 0; o < a->out.active.count; o++) {
     for (CeedInt i = 0; i < a->in.active.count; i++) {
       for (CeedInt d = 0; d < a->out.num_directions[o]; d++) {
-        for (CeedInt e = 0; e < a->in.num_directions[i]; e++) {
-          sum += PairEntry(a, elem, o, d, out_comp, out_node, i, e, in_comp, in_node);
-        }
+        for (CeedInt e = 0; e < a->in.num_directions[i]; e++) sum += PairEntry(a, p, o, d, i, e);
       }
     }
   }
@@ -235,12 +280,16 @@ static CeedScalar Entry(const Assembly *a, CeedInt elem, CeedInt out_comp, CeedI
 // The diagonal, and the blocks on it
 // ------------------------------------------------------------------------------------------------
 
+/* How far apart components lie. */
+static CeedInt CompStride(CeedElemRestriction rstr) {
+  return rstr->offsets ? rstr->comp_stride : rstr->strides[1];
+}
+
 /* Where the block of a node begins: components lie one behind the other, or far apart. */
 static CeedSize BlockStart(CeedElemRestriction rstr, CeedInt elem, CeedInt node) {
   CeedSize first = CeedElemRestrictionIndex(rstr, elem, 0, node);
-  CeedInt comp_stride = rstr->offsets ? rstr->comp_stride : rstr->strides[1];
 
-  return first * rstr->num_comp * (comp_stride == 1 ? 1 : rstr->num_comp);
+  return first * rstr->num_comp * (CompStride(rstr) == 1 ? 1 : rstr->num_comp);
 }
 
 static void AddDiagonal(const Assembly *a, bool is_block, CeedScalar *to) {
@@ -250,75 +299,102 @@ static void AddDiagonal(const Assembly *a, bool is_block, CeedScalar *to) {
   for (CeedInt elem = 0; elem < rstr->num_elem; elem++) {
     for (CeedInt node = 0; node < rstr->elem_size; node++) {
       for (CeedInt c = 0; c < nc; c++) {
-        if (!is_block) {
-          to[CeedElemRestrictionIndex(rstr, elem, c, node)] += Entry(a, elem, c, node, c, node);
-        }
-        for (CeedInt d = 0; is_block && d < nc; d++) {
-          to[BlockStart(rstr, elem, node) + c * nc + d] += Entry(a, elem, c, node, d, node);
+        Place p = {elem, c, node, c, node};
+        if (!is_block) to[CeedElemRestrictionIndex(rstr, elem, c, node)] += Entry(a, &p);
+        for (p.in_comp = 0; is_block && p.in_comp < nc; p.in_comp++) {
+          to[BlockStart(rstr, elem, node) + (CeedSize)c * nc + p.in_comp] += Entry(a, &p);
         }
       }
     }
   }
 }
 
-static int CheckBlocks(CeedElemRestriction rstr) {
-  CeedSize length = rstr->l_size * rstr->num_comp,
-           block = (CeedSize)rstr->num_comp * rstr->num_comp;
+/* How long the vector of the blocks is, where they fit. */
+static int CheckBlocks(CeedElemRestriction rstr, CeedSize *length) {
+  CeedSize all, block = (CeedSize)rstr->num_comp * rstr->num_comp;
 
   CeedCheck(!rstr->lanes, rstr->base.ceed, CEED_ERROR_UNSUPPORTED,
             "Strides of the backend have no block diagonal");
+  CeedCall(CeedSizeOf(rstr->base.ceed, "The blocks", &all, rstr->l_size, block));
+  *length = rstr->l_size * rstr->num_comp;
   for (CeedInt elem = 0; elem < rstr->num_elem; elem++) {
     for (CeedInt node = 0; node < rstr->elem_size; node++) {
-      CeedCheck(BlockStart(rstr, elem, node) + block <= length, rstr->base.ceed,
+      CeedCheck(BlockStart(rstr, elem, node) <= *length - block, rstr->base.ceed,
                 CEED_ERROR_UNSUPPORTED, "The blocks of the nodes do not fit in the L-vector");
     }
   }
   return CEED_ERROR_SUCCESS;
 }
 
-/* The one restriction of all active fields. */
-static int GetNodes(CeedOperator op, bool is_block, CeedElemRestriction *rstr) {
-  CeedOperatorForm *form = &op->form[FORM_APPLY];
+/* The one restriction of all active fields, and how long the vector of the diagonal is. */
+static int GetNodes(CeedOperator op, bool is_block, CeedElemRestriction *rstr, CeedSize *length) {
   Side in, out;
 
   CeedCall(CheckLinear(op));
-  CeedCall(SetSide(&form->qf->in, form->in, &in));
-  CeedCall(SetSide(&form->qf->out, form->out, &out));
+  CeedCall(SetSides(op, &in, &out));
   CeedCheck(in.rstr == out.rstr, op->base.ceed, CEED_ERROR_UNSUPPORTED,
             "The diagonal needs one restriction for active input and output");
   *rstr = in.rstr;
-  return is_block ? CheckBlocks(in.rstr) : CEED_ERROR_SUCCESS;
+  *length = in.rstr->l_size;
+  return is_block ? CheckBlocks(in.rstr, length) : CEED_ERROR_SUCCESS;
+}
+
+/* All parts have a diagonal of the same length, and blocks of the same components; the restriction
+   of the first stands for all. */
+static int CheckDiagonal(CeedOperator op, bool is_block, CeedElemRestriction *first,
+                         CeedSize *length) {
+  CeedCall(CeedOperatorCheckReady(op));
+  CeedCall(GetNodes(CeedOperatorPart(op, 0), is_block, first, length));
+  for (CeedInt i = 1; i < CeedOperatorNumParts(op); i++) {
+    CeedElemRestriction rstr;
+    CeedCall(GetNodes(CeedOperatorPart(op, i), is_block, &rstr, length));
+    CeedCheck(!is_block || (rstr->num_comp == (*first)->num_comp &&
+                            (rstr->num_comp == 1 || CompStride(rstr) == CompStride(*first))),
+              op->base.ceed, CEED_ERROR_UNSUPPORTED,
+              "The parts order the components of their nodes differently");
+  }
+  return CEED_ERROR_SUCCESS;
+}
+
+/* Whether every part can be assembled into the vector; nothing is written before. */
+static int TryAssembly(CeedOperator op, CeedVector assembled, bool add) {
+  for (CeedInt i = 0; i < CeedOperatorNumParts(op); i++) {
+    CeedRun run;
+    CeedCall(BeginAssembly(CeedOperatorPart(op, i), assembled, add, &run));
+    CeedCall(CeedRunEnd(&run, CEED_ERROR_SUCCESS));
+  }
+  return CEED_ERROR_SUCCESS;
 }
 
 static int AssembleDiagonal(CeedOperator op, bool is_block, CeedVector assembled) {
-  CeedElemRestriction rstr;
-  CeedScalar *to;
+  CeedRun run;
   Assembly a;
   int code;
 
-  for (CeedInt i = 0; i < op->num_sub; i++) {
-    CeedCall(AssembleDiagonal(op->sub[i], is_block, assembled));
-  }
-  if (op->kind == OPERATOR_COMPOSITE) return CEED_ERROR_SUCCESS;
-  CeedCall(GetNodes(op, is_block, &rstr));
-  CeedCall(CeedVectorLengthCheck(assembled, rstr->l_size * (is_block ? rstr->num_comp : 1),
-                                 "assembled"));
-  CeedCall(Begin(op, &a));
-  code = CeedVectorAcquireWrite(assembled, CEED_MEM_HOST, true, &to, "AssembleDiagonal");
+  CeedCall(BeginAssembly(op, assembled, true, &run));
+  code = Assemble(&run, &a);
   if (!code) {
-    AddDiagonal(&a, is_block, to);
-    code = CeedVectorReleaseWrite(assembled);
+    AddDiagonal(&a, is_block, run.arguments.list[run.arguments.count - 1].to);
+    run.has_written = true;
   }
-  End(&a);
-  return code;
+  free(a.D);
+  return CeedRunEnd(&run, code);
 }
 
 static int Diagonal(CeedOperator op, bool is_block, bool add, CeedVector assembled) {
+  CeedElemRestriction rstr;
+  CeedSize length;
+
   CeedCall(CeedObjectCheck(op, CEED_KIND_OPERATOR));
   CeedCall(CeedObjectCheck(assembled, CEED_KIND_VECTOR));
-  CeedCall(CeedOperatorCheckReady(op));
+  CeedCall(CheckDiagonal(op, is_block, &rstr, &length));
+  CeedCall(CeedVectorLengthCheck(assembled, length, "assembled"));
+  CeedCall(TryAssembly(op, assembled, add));
   if (!add) CeedCall(CeedVectorSetValue(assembled, 0));
-  return AssembleDiagonal(op, is_block, assembled);
+  for (CeedInt i = 0; i < CeedOperatorNumParts(op); i++) {
+    CeedCall(AssembleDiagonal(CeedOperatorPart(op, i), is_block, assembled));
+  }
+  return CEED_ERROR_SUCCESS;
 }
 
 int CeedOperatorLinearAssembleDiagonal(CeedOperator op, CeedVector assembled,
@@ -364,10 +440,30 @@ static int CheckIndexable(CeedElemRestriction rstr) {
   return CEED_ERROR_SUCCESS;
 }
 
-/* The restriction of the first part stands for all; they have the same active vectors. */
+static void SetBlockPlaces(CeedOperator op, CeedInt *rows, CeedInt *cols) {
+  CeedOperatorForm *form = &op->form[FORM_APPLY];
+  CeedActiveFields ins;
+  CeedElemRestriction rstr;
+  CeedInt nc;
+
+  CeedActiveFieldsFind(&form->qf->in, form->in, &ins);
+  rstr = form->in[ins.index[0]]->rstr;
+  nc = rstr->num_comp;
+  for (CeedInt elem = 0; elem < rstr->num_elem; elem++) {
+    for (CeedInt node = 0; node < rstr->elem_size; node++) {
+      CeedSize start = BlockStart(rstr, elem, node);
+      for (CeedSize k = 0; k < (CeedSize)nc * nc; k++) {
+        rows[start + k] = (CeedInt)CeedElemRestrictionIndex(rstr, elem, (CeedInt)(k / nc), node);
+        cols[start + k] = (CeedInt)CeedElemRestrictionIndex(rstr, elem, (CeedInt)(k % nc), node);
+      }
+    }
+  }
+}
+
+/* Entries that no node has are 0, and at the place (0, 0). */
 int CeedOperatorLinearAssemblePointBlockDiagonalSymbolic(CeedOperator op, CeedSize *num_entries,
                                                          CeedInt **rows, CeedInt **cols) {
-  CeedInt nc, *new_rows, *new_cols;
+  CeedInt *new_rows, *new_cols;
   CeedElemRestriction rstr;
   CeedSize count;
 
@@ -375,21 +471,11 @@ int CeedOperatorLinearAssemblePointBlockDiagonalSymbolic(CeedOperator op, CeedSi
   CeedCheckOutput(num_entries, op->base.ceed);
   CeedCheckOutput(rows, op->base.ceed);
   CeedCheckOutput(cols, op->base.ceed);
-  CeedCall(CeedOperatorCheckReady(op));
-  CeedCall(GetNodes(op->kind == OPERATOR_COMPOSITE ? op->sub[0] : op, true, &rstr));
+  CeedCall(CheckDiagonal(op, true, &rstr, &count));
   CeedCall(CheckIndexable(rstr));
-  nc = rstr->num_comp;
-  count = rstr->l_size * nc;
   CeedCall(AllocatePlaces(op->base.ceed, count, &new_rows, &new_cols));
-  for (CeedInt elem = 0; elem < rstr->num_elem; elem++) {
-    for (CeedInt node = 0; node < rstr->elem_size; node++) {
-      CeedSize start = BlockStart(rstr, elem, node);
-      for (CeedInt k = 0; k < nc * nc; k++) {
-        new_rows[start + k] = (CeedInt)CeedElemRestrictionIndex(rstr, elem, k / nc, node);
-        new_cols[start + k] = (CeedInt)CeedElemRestrictionIndex(rstr, elem, k % nc, node);
-      }
-    }
-  }
+  for (CeedInt i = 0; i < CeedOperatorNumParts(op); i++)
+    SetBlockPlaces(CeedOperatorPart(op, i), new_rows, new_cols);
   *num_entries = count;
   *rows = new_rows;
   *cols = new_cols;
@@ -398,7 +484,6 @@ int CeedOperatorLinearAssemblePointBlockDiagonalSymbolic(CeedOperator op, CeedSi
 
 /* How many entries the matrices of all elements of all parts have. */
 static int CountEntries(CeedOperator op, CeedSize *count) {
-  CeedOperatorForm *form = &op->form[FORM_APPLY];
   Side in, out;
 
   *count = 0;
@@ -410,8 +495,7 @@ static int CountEntries(CeedOperator op, CeedSize *count) {
   }
   if (op->kind == OPERATOR_COMPOSITE) return CEED_ERROR_SUCCESS;
   CeedCall(CheckLinear(op));
-  CeedCall(SetSide(&form->qf->in, form->in, &in));
-  CeedCall(SetSide(&form->qf->out, form->out, &out));
+  CeedCall(SetSides(op, &in, &out));
   CeedCall(CheckIndexable(in.rstr));
   CeedCall(CheckIndexable(out.rstr));
   return CeedSizeOf(op->base.ceed, "The matrix", count, op->num_elem, in.rstr->elem_size,
@@ -419,10 +503,6 @@ static int CountEntries(CeedOperator op, CeedSize *count) {
 }
 
 /* The entries of one element, rows slowest, components slower than nodes. */
-typedef struct {
-  CeedInt elem, out_comp, out_node, in_comp, in_node;
-} Place;
-
 static Place PlaceOf(CeedElemRestriction out, CeedElemRestriction in, CeedSize k) {
   Place p;
 
@@ -435,7 +515,6 @@ static Place PlaceOf(CeedElemRestriction out, CeedElemRestriction in, CeedSize k
 }
 
 static int FillPlaces(CeedOperator op, CeedInt *rows, CeedInt *cols) {
-  CeedOperatorForm *form = &op->form[FORM_APPLY];
   CeedSize count;
   Side in, out;
 
@@ -445,8 +524,7 @@ static int FillPlaces(CeedOperator op, CeedInt *rows, CeedInt *cols) {
   }
   if (op->kind == OPERATOR_COMPOSITE) return CEED_ERROR_SUCCESS;
   CeedCall(CountEntries(op, &count));
-  CeedCall(SetSide(&form->qf->in, form->in, &in));
-  CeedCall(SetSide(&form->qf->out, form->out, &out));
+  CeedCall(SetSides(op, &in, &out));
   for (CeedSize k = 0; k < count; k++) {
     Place p = PlaceOf(out.rstr, in.rstr, k);
     rows[k] = (CeedInt)CeedElemRestrictionIndex(out.rstr, p.elem, p.out_comp, p.out_node);
@@ -493,35 +571,36 @@ int CeedOperatorLinearAssembleSymbolic(CeedOperator op, CeedSize *num_entries, C
 // The matrix
 // ------------------------------------------------------------------------------------------------
 
-static int FillValues(CeedOperator op, CeedScalar *values) {
-  CeedSize count;
+static int FillValues(CeedOperator op, CeedSize count, CeedScalar *values) {
+  CeedRun run;
   Assembly a;
+  int code;
 
-  for (CeedInt i = 0; i < op->num_sub; i++, values += count) {
-    CeedCall(CountEntries(op->sub[i], &count));
-    CeedCall(FillValues(op->sub[i], values));
-  }
-  if (op->kind == OPERATOR_COMPOSITE) return CEED_ERROR_SUCCESS;
-  CeedCall(CountEntries(op, &count));
-  CeedCall(Begin(op, &a));
-  for (CeedSize k = 0; k < count; k++) {
+  CeedCall(BeginAssembly(op, NULL, false, &run));
+  code = Assemble(&run, &a);
+  for (CeedSize k = 0; !code && k < count; k++) {
     Place p = PlaceOf(a.out.rstr, a.in.rstr, k);
-    values[k] = Entry(&a, p.elem, p.out_comp, p.out_node, p.in_comp, p.in_node);
+    values[k] = Entry(&a, &p);
   }
-  End(&a);
-  return CEED_ERROR_SUCCESS;
+  free(a.D);
+  return CeedRunEnd(&run, code);
 }
 
 int CeedOperatorLinearAssemble(CeedOperator op, CeedVector values) {
-  CeedScalar *to;
   CeedSize count;
-  int code;
+  CeedScalar *to;
+  int code = CEED_ERROR_SUCCESS;
 
   CeedCall(CeedOperatorLinearAssembleGetNumEntries(op, &count));
   CeedCall(CeedObjectCheck(values, CEED_KIND_VECTOR));
   CeedCall(CeedVectorLengthCheck(values, count, "values"));
+  CeedCall(TryAssembly(op, values, false));
   CeedCall(CeedVectorAcquireWrite(values, CEED_MEM_HOST, false, &to, "LinearAssemble"));
-  code = FillValues(op, to);
+  for (CeedInt i = 0; !code && i < CeedOperatorNumParts(op); i++) {
+    code = CountEntries(CeedOperatorPart(op, i), &count);
+    if (!code) code = FillValues(CeedOperatorPart(op, i), count, to);
+    to += count;
+  }
   if (code) {
     CeedVectorCancelWrite(values);
     return code;

@@ -15,12 +15,9 @@ const CeedBasis CEED_BASIS_NONE = &none;
 // Life
 // ------------------------------------------------------------------------------------------------
 
-static const char *Out(CeedBasis basis) {
-  (void)basis;
-  return NULL;
-}
+static void Free(void *object) {
+  CeedBasis basis = object;
 
-static void Free(CeedBasis basis) {
   free(basis->interp_1d);
   free(basis->grad_1d);
   free(basis->interp);
@@ -30,7 +27,8 @@ static void Free(CeedBasis basis) {
   free(basis);
 }
 
-CEED_OBJECT(CeedBasis, CEED_KIND_BASIS, Out, Free)
+static const CeedClass class = {CEED_KIND_BASIS, NULL, Free};
+CEED_OBJECT(CeedBasis, class)
 CEED_OBJECT_CEED(CeedBasis, CEED_KIND_BASIS)
 
 static int Copy(Ceed ceed, CeedSize count, const CeedScalar *from, const char *what,
@@ -57,7 +55,7 @@ static int New(Ceed ceed, CeedInt num_comp, CeedBasis *basis) {
 /* Hand the basis over, or end it when a step of its making failed. */
 static int Finish(int code, CeedBasis new_basis, CeedBasis *basis) {
   if (code) {
-    CeedBasisDestroy(&new_basis);
+    (void)CeedBasisDestroy(&new_basis);
     return code;
   }
   *basis = new_basis;
@@ -115,27 +113,68 @@ int CeedBasisCreateTensorH1(Ceed ceed, CeedInt dim, CeedInt num_comp, CeedInt P_
                 new_basis, basis);
 }
 
-/* The value and the derivative at x of the Lagrange polynomial of node i. */
-static void Lagrange(CeedInt P, const CeedScalar *nodes, CeedInt i, long double x,
-                     CeedScalar *value, CeedScalar *slope) {
-  long double product = 1, sum = 0;
-
-  for (CeedInt j = 0; j < P; j++) {
-    long double term = 1;
-    if (j == i) continue;
-    product *= (x - nodes[j]) / ((long double)nodes[i] - nodes[j]);
-    for (CeedInt k = 0; k < P; k++) {
-      if (k != i && k != j) term *= (x - nodes[k]) / ((long double)nodes[i] - nodes[k]);
+/* Barycentric weights of nodes in [-1, 1]; the factor 2 keeps the products near 1. */
+static void SetBarycentricWeights(CeedInt P, const CeedScalar *nodes, long double *weights) {
+  for (CeedInt i = 0; i < P; i++) {
+    long double product = 1;
+    for (CeedInt j = 0; j < P; j++) {
+      if (j != i) product *= 2 * ((long double)nodes[i] - nodes[j]);
     }
-    sum += term / ((long double)nodes[i] - nodes[j]);
+    weights[i] = 1 / product;
   }
-  *value = (CeedScalar)product;
-  *slope = (CeedScalar)sum;
+}
+
+/* Values and derivatives at x of the Lagrange polynomials of all nodes, by the barycentric formula
+   (J.-P. Berrut, L. N. Trefethen: Barycentric Lagrange interpolation, SIAM Review 46, 2004). With
+   the term of the nearest node k taken out of its sums, and d = x - x_k, nothing is divided by d,
+   which may be 0:
+     l_k = w_k / D,  l_k' = l_k T,  l_i = d w_i / ((x - x_i) D),
+     l_i' = w_i / ((x - x_i) D) (1 + d (T - 1 / (x - x_i))),
+   where D = w_k + d sum w_i / (x - x_i), T = sum 1 / (x - x_i), over i other than k. */
+static void Lagrange(CeedInt P, const CeedScalar *nodes, const long double *weights, long double x,
+                     CeedScalar *values, CeedScalar *slopes) {
+  long double d, D = 0, T = 0;
+  CeedInt k = 0;
+
+  for (CeedInt i = 1; i < P; i++) k = fabsl(x - nodes[i]) < fabsl(x - nodes[k]) ? i : k;
+  d = x - nodes[k];
+  for (CeedInt i = 0; i < P; i++) {
+    if (i == k) continue;
+    D += d * weights[i] / (x - nodes[i]);
+    T += 1 / (x - nodes[i]);
+  }
+  D += weights[k];
+  for (CeedInt i = 0; i < P; i++) {
+    long double ratio = i == k ? 0 : weights[i] / ((x - nodes[i]) * D);
+    values[i] = (CeedScalar)(d * ratio);
+    slopes[i] = i == k ? 0 : (CeedScalar)(ratio * (1 + d * (T - 1 / (x - nodes[i]))));
+  }
+  values[k] = (CeedScalar)(weights[k] / D);
+  slopes[k] = (CeedScalar)(weights[k] / D * T);
+}
+
+/* Nodes, points and weights, and the matrices at the points. */
+typedef struct {
+  CeedScalar *interp, *grad, *nodes, *points, *weights;
+  long double *barycentric;
+} LagrangeArrays;
+
+static int FillLagrange(CeedInt P, CeedInt Q, CeedQuadMode quad_mode, const LagrangeArrays *a) {
+  CeedCall(CeedLobattoQuadrature(P, a->nodes, NULL));
+  CeedCall((quad_mode == CEED_GAUSS ? CeedGaussQuadrature : CeedLobattoQuadrature)(Q, a->points,
+                                                                                   a->weights));
+  SetBarycentricWeights(P, a->nodes, a->barycentric);
+  for (CeedInt q = 0; q < Q; q++) {
+    Lagrange(P, a->nodes, a->barycentric, a->points[q], a->interp + (CeedSize)q * P,
+             a->grad + (CeedSize)q * P);
+  }
+  return CEED_ERROR_SUCCESS;
 }
 
 int CeedBasisCreateTensorH1Lagrange(Ceed ceed, CeedInt dim, CeedInt num_comp, CeedInt P, CeedInt Q,
                                     CeedQuadMode quad_mode, CeedBasis *basis) {
-  CeedScalar *interp, *grad, *nodes, *points, *weights;
+  LagrangeArrays a;
+  CeedSize size;
   int code;
 
   CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));
@@ -145,18 +184,22 @@ int CeedBasisCreateTensorH1Lagrange(Ceed ceed, CeedInt dim, CeedInt num_comp, Ce
             "A Lagrange basis has 2 nodes or more a direction, not %d", P);
   CeedCheck(Q >= 1 + (quad_mode == CEED_GAUSS_LOBATTO), ceed, CEED_ERROR_DIMENSION,
             "The %s rule has more points than %d", CeedQuadModes[quad_mode], Q);
-  CeedCall(CeedAllocate(ceed, 2 * (CeedSize)P * Q + P + 2 * (CeedSize)Q, sizeof *interp, &interp));
-  grad = interp + (CeedSize)P * Q;
-  nodes = grad + (CeedSize)P * Q;
-  points = nodes + P;
-  weights = points + Q;
-  CeedLobattoQuadrature(P, nodes, NULL);
-  (quad_mode == CEED_GAUSS ? CeedGaussQuadrature : CeedLobattoQuadrature)(Q, points, weights);
-  for (CeedSize i = 0; i < (CeedSize)P * Q; i++) {
-    Lagrange(P, nodes, (CeedInt)(i % P), points[i / P], &interp[i], &grad[i]);
+  CeedCall(CeedSizeOf(ceed, "The basis", &size, 2, P + (CeedSize)1, Q + (CeedSize)1));
+  CeedCall(CeedAllocate(ceed, P, sizeof *a.barycentric, &a.barycentric));
+  code = CeedAllocate(ceed, size, sizeof *a.interp, &a.interp);
+  if (!code) {
+    a.grad = a.interp + (CeedSize)P * Q;
+    a.nodes = a.grad + (CeedSize)P * Q;
+    a.points = a.nodes + P;
+    a.weights = a.points + Q;
+    code = FillLagrange(P, Q, quad_mode, &a);
+    if (!code) {
+      code = CeedBasisCreateTensorH1(ceed, dim, num_comp, P, Q, a.interp, a.grad, a.points,
+                                     a.weights, basis);
+    }
+    free(a.interp);
   }
-  code = CeedBasisCreateTensorH1(ceed, dim, num_comp, P, Q, interp, grad, points, weights, basis);
-  free(interp);
+  free(a.barycentric);
   return code;
 }
 
@@ -168,7 +211,7 @@ static int SetH1(CeedBasis basis, CeedElemTopology topo, CeedInt num_nodes, Ceed
                  const CeedScalar *interp, const CeedScalar *grad, const CeedScalar *q_ref,
                  const CeedScalar *q_weights) {
   Ceed ceed = basis->base.ceed;
-  CeedSize size = (CeedSize)num_nodes * nqpts;
+  CeedSize size, grad_size;
 
   CeedCheck(topo >= 0 && topo <= CEED_TOPOLOGY_HEX && CeedElemTopologies[topo], ceed,
             CEED_ERROR_INCOMPATIBLE, "%d is no topology", (int)topo);
@@ -178,8 +221,10 @@ static int SetH1(CeedBasis basis, CeedElemTopology topo, CeedInt num_nodes, Ceed
   basis->dim = (CeedInt)topo >> 16;
   basis->P = num_nodes;
   basis->Q = nqpts;
+  size = (CeedSize)num_nodes * nqpts;
+  CeedCall(CeedSizeOf(ceed, "The basis", &grad_size, basis->dim, size));
   CeedCall(Copy(ceed, size, interp, "interp", &basis->interp));
-  CeedCall(Copy(ceed, basis->dim * size, grad, "grad", &basis->grad));
+  CeedCall(Copy(ceed, grad_size, grad, "grad", &basis->grad));
   CeedCall(Copy(ceed, (CeedSize)basis->dim * nqpts, q_ref, "q_ref", &basis->q_ref));
   return Copy(ceed, nqpts, q_weights, "q_weights", &basis->q_weight);
 }
@@ -238,11 +283,12 @@ static bool LeastSquares(CeedInt rows, CeedInt n, CeedSize right, long double *A
 /* x[P_to][P_from] from matrices at the Q points of both. */
 static int Project(Ceed ceed, CeedInt Q, CeedInt P_to, CeedInt P_from, const CeedScalar *to,
                    const CeedScalar *from, CeedScalar *x) {
-  CeedSize columns = (CeedSize)P_to + P_from;
+  CeedSize size, columns = (CeedSize)P_to + P_from;
   long double *A;
   bool solved;
 
-  CeedCall(CeedAllocate(ceed, Q * columns, sizeof *A, &A));
+  CeedCall(CeedSizeOf(ceed, "The projection", &size, Q, columns));
+  CeedCall(CeedAllocate(ceed, size, sizeof *A, &A));
   for (CeedInt q = 0; q < Q; q++) {
     for (CeedInt i = 0; i < P_to; i++) A[q * columns + i] = to[(CeedSize)q * P_to + i];
     for (CeedInt i = 0; i < P_from; i++) A[q * columns + P_to + i] = from[(CeedSize)q * P_from + i];
@@ -281,7 +327,7 @@ static int CreateH1Projection(CeedBasis from, CeedBasis to, CeedScalar *interp, 
 
 int CeedBasisCreateProjection(CeedBasis basis_from, CeedBasis basis_to, CeedBasis *basis_project) {
   CeedScalar *interp;
-  CeedSize size;
+  CeedSize size, all;
   Ceed ceed;
   int code;
 
@@ -295,11 +341,10 @@ int CeedBasisCreateProjection(CeedBasis basis_from, CeedBasis basis_to, CeedBasi
             "Projection: the bases differ in kind, dimension, components or points");
   size = basis_from->is_tensor ? (CeedSize)basis_to->P_1d * basis_from->P_1d
                                : (CeedSize)basis_to->P * basis_from->P;
-  CeedCall(CeedAllocate(ceed, (1 + CEED_MAX_DIM) * size + CEED_MAX_DIM * (CeedSize)basis_to->P,
-                        sizeof *interp, &interp));
+  CeedCall(CeedSizeOf(ceed, "The projection", &all, 1 + CEED_MAX_DIM, size));
+  CeedCall(CeedAllocate(ceed, all + CEED_MAX_DIM * (CeedSize)basis_to->P, sizeof *interp, &interp));
   code = (basis_from->is_tensor ? CreateTensorProjection : CreateH1Projection)(
-      basis_from, basis_to, interp, interp + size, interp + (1 + CEED_MAX_DIM) * size,
-      basis_project);
+      basis_from, basis_to, interp, interp + size, interp + all, basis_project);
   free(interp);
   return code;
 }
@@ -347,14 +392,27 @@ static void FillColumn(CeedBasis basis, CeedInt node, bool is_grad, CeedScalar *
   unit[node] = 0;
 }
 
-static int MakeMatrix(CeedBasis basis, bool is_grad, CeedScalar **matrix) {
-  Ceed ceed = basis->base.ceed;
+/* Threads that share the basis may make the matrix at once; they all get that of the first. */
+static CeedScalar *Publish(CeedScalar *new_matrix, CeedScalar **matrix) {
+  CeedScalar *first = NULL;
+
+  if (__atomic_compare_exchange_n(matrix, &first, new_matrix, false, __ATOMIC_ACQ_REL,
+                                  __ATOMIC_ACQUIRE)) {
+    return new_matrix;
+  }
+  free(new_matrix);
+  return first;
+}
+
+static int GetMatrix(CeedBasis basis, bool is_grad, const CeedScalar **result) {
+  CeedScalar **matrix = is_grad ? &basis->grad : &basis->interp, *scratch, *new_matrix;
   CeedInt dim = is_grad ? basis->dim : 1;
-  CeedScalar *scratch, *new_matrix;
+  Ceed ceed = basis->base.ceed;
   CeedSize size;
   int code;
 
-  if (*matrix) return CEED_ERROR_SUCCESS;
+  *result = __atomic_load_n(matrix, __ATOMIC_ACQUIRE);
+  if (*result) return CEED_ERROR_SUCCESS;
   CeedCall(CeedSizeOf(ceed, "The matrix", &size, dim, basis->Q, basis->P));
   CeedCall(CeedAllocate(ceed, basis->P + (CeedSize)dim * basis->Q + CeedBasisWorkSize(basis),
                         sizeof *scratch, &scratch));
@@ -363,7 +421,7 @@ static int MakeMatrix(CeedBasis basis, bool is_grad, CeedScalar **matrix) {
     for (CeedInt node = 0; node < basis->P; node++) {
       FillColumn(basis, node, is_grad, new_matrix, scratch);
     }
-    *matrix = new_matrix;
+    *result = Publish(new_matrix, matrix);
   }
   free(scratch);
   return code;
@@ -372,17 +430,13 @@ static int MakeMatrix(CeedBasis basis, bool is_grad, CeedScalar **matrix) {
 int CeedBasisGetInterp(CeedBasis basis, const CeedScalar **interp) {
   CeedCall(CeedObjectCheck(basis, CEED_KIND_BASIS));
   CeedCheckOutput(interp, basis->base.ceed);
-  CeedCall(MakeMatrix(basis, false, &basis->interp));
-  *interp = basis->interp;
-  return CEED_ERROR_SUCCESS;
+  return GetMatrix(basis, false, interp);
 }
 
 int CeedBasisGetGrad(CeedBasis basis, const CeedScalar **grad) {
   CeedCall(CeedObjectCheck(basis, CEED_KIND_BASIS));
   CeedCheckOutput(grad, basis->base.ceed);
-  CeedCall(MakeMatrix(basis, true, &basis->grad));
-  *grad = basis->grad;
-  return CEED_ERROR_SUCCESS;
+  return GetMatrix(basis, true, grad);
 }
 
 static void ViewMatrix(const char *name, CeedSize rows, CeedSize columns, const CeedScalar *matrix,
@@ -465,21 +519,24 @@ static void AllWeights(CeedBasis basis, const Evaluation *e, CeedScalar *y, Ceed
   }
 }
 
-static int ApplyToArrays(CeedBasis basis, const Evaluation *e, const CeedScalar *x, CeedVector v) {
+static int ApplyToArrays(CeedBasis basis, const Evaluation *e, CeedVector u, CeedVector v) {
   bool is_weight = e->eval_mode == CEED_EVAL_WEIGHT;
-  CeedScalar *work, *y;
+  CeedArguments a = {.what = "BasisApply"};
+  CeedScalar *work;
   int code;
 
+  CeedArgumentsAddWrite(&a, v, "v", e->add);
+  if (!is_weight) CeedArgumentsAddRead(&a, u, "u");
   CeedCall(CeedAllocate(basis->base.ceed, is_weight ? basis->Q : CeedBasisWorkSize(basis),
                         sizeof *work, &work));
-  code = CeedVectorAcquireWrite(v, CEED_MEM_HOST, e->add, &y, "BasisApply");
+  code = CeedArgumentsAcquire(basis->base.ceed, &a);
   if (!code) {
     if (is_weight) {
-      AllWeights(basis, e, y, work);
+      AllWeights(basis, e, a.list[0].to, work);
     } else {
-      EvaluateAll(basis, e, x, y, work);
+      EvaluateAll(basis, e, a.list[1].from, a.list[0].to, work);
     }
-    code = CeedVectorReleaseWrite(v);
+    code = CeedArgumentsRelease(&a);
   }
   free(work);
   return code;
@@ -504,22 +561,16 @@ static int CheckEvaluation(CeedBasis basis, const Evaluation *e, CeedVector u) {
 static int Apply(CeedBasis basis, const Evaluation *e, CeedVector u, CeedVector v) {
   static const char what[] = "BasisApply";
   CeedSize nodes, points;
-  const CeedScalar *x;
-  int code;
 
   CeedCall(CheckEvaluation(basis, e, u));
   CeedCall(GetLengths(basis, e, &nodes, &points));
   CeedCall(CeedObjectCheck(v, CEED_KIND_VECTOR));
   CeedCall(CeedVectorLengthCheck(v, e->transpose ? nodes : points, what));
-  if (e->eval_mode == CEED_EVAL_WEIGHT) return ApplyToArrays(basis, e, NULL, v);
-  CeedCall(CeedObjectCheck(u, CEED_KIND_VECTOR));
-  CeedCheck(u != v, basis->base.ceed, CEED_ERROR_INCOMPATIBLE,
-            "%s: one vector is input and output at once", what);
-  CeedCall(CeedVectorLengthCheck(u, e->transpose ? points : nodes, what));
-  CeedCall(CeedVectorAcquireRead(u, CEED_MEM_HOST, &x, what));
-  code = ApplyToArrays(basis, e, x, v);
-  CeedVectorReleaseRead(u);
-  return code;
+  if (e->eval_mode != CEED_EVAL_WEIGHT) {
+    CeedCall(CeedObjectCheck(u, CEED_KIND_VECTOR));
+    CeedCall(CeedVectorLengthCheck(u, e->transpose ? points : nodes, what));
+  }
+  return ApplyToArrays(basis, e, u, v);
 }
 
 int CeedBasisApply(CeedBasis basis, CeedInt num_elem, CeedTransposeMode t_mode,

@@ -9,27 +9,40 @@
 // Labels
 // ------------------------------------------------------------------------------------------------
 
-CeedContextFieldLabel CeedLabelNew(const char *name, const char *description, size_t offset,
-                                   size_t num_values, CeedContextFieldType type) {
-  size_t name_size = strlen(name) + 1, size = strlen(description) + 1;
+/* One block with copies of the texts, or NULL. */
+static CeedContextFieldLabel NewLabel(const struct CeedContextFieldLabel_private *like) {
+  size_t name_size = strlen(like->name) + 1, size = strlen(like->description) + 1;
   CeedContextFieldLabel label = calloc(1, sizeof *label + name_size + size);
   char *texts = (char *)(label + 1);
 
   if (!label) return NULL;
-  memcpy(texts, name, name_size);
-  memcpy(texts + name_size, description, size);
+  memcpy(texts, like->name, name_size);
+  memcpy(texts + name_size, like->description, size);
+  *label = *like;
   label->base = (CeedBase){CEED_MAGIC_OF(CEED_SCALAR_BITS, CEED_KIND_LABEL), 1, NULL};
   label->name = texts;
   label->description = texts + name_size;
-  label->offset = offset;
-  label->num_values = num_values;
-  label->type = type;
   return label;
 }
 
-void CeedLabelFree(CeedContextFieldLabel label) {
-  CeedObjectEnd(label);
-  free(label);
+int CeedLabelsAdd(Ceed ceed, CeedLabels *labels, const struct CeedContextFieldLabel_private *like,
+                  CeedContextFieldLabel *label) {
+  size_t bytes = ((size_t)labels->count + 1) * sizeof *labels->label;
+  CeedContextFieldLabel *more = realloc(labels->label, bytes), new_label = NULL;
+
+  if (more) labels->label = more;
+  if (more) new_label = NewLabel(like);
+  CeedCheck(new_label, ceed, CEED_ERROR_MAJOR, "Out of memory: a context field");
+  labels->label[labels->count++] = *label = new_label;
+  return CEED_ERROR_SUCCESS;
+}
+
+void CeedLabelsFree(CeedLabels *labels) {
+  for (CeedInt i = 0; i < labels->count; i++) {
+    CeedObjectEnd(labels->label[i]);
+    free(labels->label[i]);
+  }
+  free(labels->label);
 }
 
 static size_t TypeSize(CeedContextFieldType type) {
@@ -46,27 +59,28 @@ static bool Fits(CeedContextFieldLabel label, size_t size) {
 // Life
 // ------------------------------------------------------------------------------------------------
 
-static const char *Out(CeedQFunctionContext ctx) {
-  return ctx->readers ? "The data of the context are out" : NULL;
+const char *CeedQFunctionContextOut(void *object) {
+  CeedQFunctionContext ctx = object;
+
+  return __atomic_load_n(&ctx->readers, __ATOMIC_ACQUIRE) ? "The data of the context are out"
+                                                          : NULL;
 }
 
-static void LetGo(CeedQFunctionContext ctx) {
-  if (ctx->destroy) ctx->destroy(ctx->data);
-  if (ctx->kind == MEMORY_OWNED) free(ctx->data);
-  ctx->destroy = NULL;
-  ctx->data = NULL;
-  ctx->size = 0;
-  ctx->kind = MEMORY_NONE;
+static void LetGo(const CeedContextData *data) {
+  if (data->destroy) data->destroy(data->address);
+  if (data->kind == MEMORY_OWNED) free(data->address);
 }
 
-static void Free(CeedQFunctionContext ctx) {
-  LetGo(ctx);
-  for (CeedInt i = 0; i < ctx->num_labels; i++) CeedLabelFree(ctx->labels[i]);
-  free(ctx->labels);
+static void Free(void *object) {
+  CeedQFunctionContext ctx = object;
+
+  LetGo(&ctx->data);
+  CeedLabelsFree(&ctx->labels);
   free(ctx);
 }
 
-CEED_OBJECT(CeedQFunctionContext, CEED_KIND_CONTEXT, Out, Free)
+static const CeedClass class = {CEED_KIND_CONTEXT, CeedQFunctionContextOut, Free};
+CEED_OBJECT(CeedQFunctionContext, class)
 CEED_OBJECT_CEED(CeedQFunctionContext, CEED_KIND_CONTEXT)
 
 int CeedQFunctionContextCreate(Ceed ceed, CeedQFunctionContext *ctx) {
@@ -92,46 +106,81 @@ static int CheckHost(CeedQFunctionContext ctx, CeedMemType mem_type) {
   return CEED_ERROR_SUCCESS;
 }
 
-static int CheckFree(CeedQFunctionContext ctx, const char *what) {
-  CeedCheck(!ctx->readers, ctx->base.ceed, CEED_ERROR_ACCESS,
-            "%s refused: the data of the context are out", what);
+/* Count a reader, or the writer, in one step: operators in several threads share contexts. */
+static int Lock(CeedQFunctionContext ctx, bool writable, const char *what) {
+  int64_t readers = __atomic_load_n(&ctx->readers, __ATOMIC_RELAXED);
+
+  do {
+    CeedCheck(readers >= 0 && !(writable && readers), ctx->base.ceed, CEED_ERROR_ACCESS,
+              "%s refused: the data of the context are out for %s", what,
+              readers < 0 ? "writing" : "reading");
+  } while (!__atomic_compare_exchange_n(&ctx->readers, &readers, writable ? -1 : readers + 1, true,
+                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+  return CEED_ERROR_SUCCESS;
+}
+
+void CeedQFunctionContextRelease(CeedQFunctionContext ctx) {
+  bool is_writer = __atomic_load_n(&ctx->readers, __ATOMIC_RELAXED) < 0;
+
+  __atomic_add_fetch(&ctx->readers, is_writer ? 1 : -1, __ATOMIC_RELEASE);
+}
+
+int CeedQFunctionContextAcquire(CeedQFunctionContext ctx, bool writable, const char *what,
+                                void **data) {
+  CeedCall(Lock(ctx, writable, what));
+  if (ctx->data.kind == MEMORY_NONE) {
+    CeedQFunctionContextRelease(ctx);
+    return CeedError(ctx->base.ceed, CEED_ERROR_INCOMPLETE, "%s: the context has no data yet",
+                     what);
+  }
+  *data = ctx->data.address;
+  return CEED_ERROR_SUCCESS;
+}
+
+/* What was there before is let go of when nothing is locked: that may run code of anybody. */
+static int Replace(CeedQFunctionContext ctx, CeedContextData data, const char *what) {
+  CeedContextData old;
+
+  CeedCall(Lock(ctx, true, what));
+  old = ctx->data;
+  ctx->data = data;
+  CeedQFunctionContextRelease(ctx);
+  LetGo(&old);
   return CEED_ERROR_SUCCESS;
 }
 
 int CeedQFunctionContextSetData(CeedQFunctionContext ctx, CeedMemType mem_type,
                                 CeedCopyMode copy_mode, size_t size, void *data) {
   CeedMemoryKind kind = copy_mode == CEED_USE_POINTER ? MEMORY_BORROWED : MEMORY_OWNED;
+  void *copy = NULL;
   Ceed ceed;
+  int code;
 
   CeedCall(CheckHost(ctx, mem_type));
   ceed = ctx->base.ceed;
-  CeedCall(CheckFree(ctx, "SetData"));
   CeedCheck(data || !size, ceed, CEED_ERROR_INCOMPATIBLE, "The data are NULL");
   CeedCheck(size <= CEED_MAX_BYTES, ceed, CEED_ERROR_DIMENSION, "%zu bytes are too many", size);
   CeedCall(CeedCopyModeCheck(ceed, copy_mode));
-  for (CeedInt i = 0; i < ctx->num_labels; i++) {
-    CeedCheck(Fits(ctx->labels[i], size), ceed, CEED_ERROR_DIMENSION,
-              "The field \"%s\" does not fit in %zu bytes", ctx->labels[i]->name, size);
+  for (CeedInt i = 0; i < ctx->labels.count; i++) {
+    CeedCheck(Fits(ctx->labels.label[i], size), ceed, CEED_ERROR_DIMENSION,
+              "The field \"%s\" does not fit in %zu bytes", ctx->labels.label[i]->name, size);
   }
   if (copy_mode == CEED_COPY_VALUES) {
-    void *copy;
     CeedCall(CeedAllocate(ceed, (CeedSize)size, 1, &copy));
     if (size) memcpy(copy, data, size);
     data = copy;
   }
-  LetGo(ctx);
-  ctx->data = data;
-  ctx->size = size;
-  ctx->kind = kind;
-  return CEED_ERROR_SUCCESS;
+  code = Replace(ctx, (CeedContextData){size, data, kind, NULL}, "SetData");
+  if (code) free(copy);
+  return code;
 }
 
 int CeedQFunctionContextSetDataDestroy(CeedQFunctionContext ctx, CeedMemType f_mem_type,
                                        CeedQFunctionContextDataDestroyUser f) {
   CeedCall(CheckHost(ctx, f_mem_type));
-  CeedCheck(ctx->kind != MEMORY_NONE, ctx->base.ceed, CEED_ERROR_INCOMPLETE,
+  CeedCheck(ctx->data.kind != MEMORY_NONE, ctx->base.ceed, CEED_ERROR_INCOMPLETE,
             "SetDataDestroy: the context has no data yet");
-  ctx->destroy = f;
+  ctx->data.destroy = f;
   return CEED_ERROR_SUCCESS;
 }
 
@@ -139,30 +188,18 @@ int CeedQFunctionContextSetDataDestroy(CeedQFunctionContext ctx, CeedMemType f_m
 static void SetPointer(void *data, void *pointer) { memcpy(data, &pointer, sizeof pointer); }
 
 int CeedQFunctionContextTakeData(CeedQFunctionContext ctx, CeedMemType mem_type, void *data) {
+  CeedContextData none = {0, NULL, MEMORY_NONE, NULL};
+  void *taken;
+
   CeedCall(CheckHost(ctx, mem_type));
-  CeedCall(CheckFree(ctx, "TakeData"));
-  CeedCheck(ctx->kind == MEMORY_BORROWED, ctx->base.ceed, CEED_ERROR_ACCESS,
+  CeedCheck(ctx->data.kind == MEMORY_BORROWED, ctx->base.ceed, CEED_ERROR_ACCESS,
             "TakeData: no data were borrowed");
-  if (data) SetPointer(data, ctx->data);
-  ctx->destroy = NULL;
-  LetGo(ctx);
+  CeedCall(Lock(ctx, true, "TakeData"));
+  taken = ctx->data.address;
+  ctx->data = none;
+  CeedQFunctionContextRelease(ctx);
+  if (data) SetPointer(data, taken);
   return CEED_ERROR_SUCCESS;
-}
-
-int CeedQFunctionContextAcquire(CeedQFunctionContext ctx, bool writable, void **data) {
-  CeedCheck(ctx->kind != MEMORY_NONE, ctx->base.ceed, CEED_ERROR_INCOMPLETE,
-            "The context has no data yet");
-  CeedCheck(ctx->readers >= 0, ctx->base.ceed, CEED_ERROR_ACCESS,
-            "The data of the context are out for writing");
-  CeedCheck(!writable || !ctx->readers, ctx->base.ceed, CEED_ERROR_ACCESS,
-            "The data of the context are out for reading");
-  ctx->readers += writable ? -1 : 1;
-  *data = ctx->data;
-  return CEED_ERROR_SUCCESS;
-}
-
-void CeedQFunctionContextRelease(CeedQFunctionContext ctx) {
-  ctx->readers += ctx->readers < 0 ? 1 : -1;
 }
 
 static int Get(CeedQFunctionContext ctx, CeedMemType mem_type, bool writable, void *data) {
@@ -170,20 +207,23 @@ static int Get(CeedQFunctionContext ctx, CeedMemType mem_type, bool writable, vo
 
   CeedCall(CheckHost(ctx, mem_type));
   CeedCheckOutput(data, ctx->base.ceed);
-  CeedCall(CeedQFunctionContextAcquire(ctx, writable, &pointer));
+  CeedCall(
+      CeedQFunctionContextAcquire(ctx, writable, writable ? "GetData" : "GetDataRead", &pointer));
   SetPointer(data, pointer);
   return CEED_ERROR_SUCCESS;
 }
 
 static int Restore(CeedQFunctionContext ctx, bool writable, void *data) {
+  int64_t readers;
   void *pointer;
 
   CeedCall(CeedObjectCheck(ctx, CEED_KIND_CONTEXT));
   CeedCheckOutput(data, ctx->base.ceed);
-  CeedCheck(writable ? ctx->readers < 0 : ctx->readers > 0, ctx->base.ceed, CEED_ERROR_ACCESS,
+  readers = __atomic_load_n(&ctx->readers, __ATOMIC_RELAXED);
+  CeedCheck(writable ? readers < 0 : readers > 0, ctx->base.ceed, CEED_ERROR_ACCESS,
             "The data of the context are not out for %s", writable ? "writing" : "reading");
   memcpy(&pointer, data, sizeof pointer);
-  CeedCheck(pointer == ctx->data, ctx->base.ceed, CEED_ERROR_INCOMPATIBLE,
+  CeedCheck(pointer == ctx->data.address, ctx->base.ceed, CEED_ERROR_INCOMPATIBLE,
             "%p are not the data that are out", pointer);
   CeedQFunctionContextRelease(ctx);
   SetPointer(data, NULL);
@@ -211,44 +251,33 @@ int CeedQFunctionContextRestoreDataRead(CeedQFunctionContext ctx, void *data) {
 // ------------------------------------------------------------------------------------------------
 
 CeedContextFieldLabel CeedQFunctionContextFind(CeedQFunctionContext ctx, const char *name) {
-  for (CeedInt i = 0; i < ctx->num_labels; i++) {
-    if (!strcmp(ctx->labels[i]->name, name)) return ctx->labels[i];
+  for (CeedInt i = 0; i < ctx->labels.count; i++) {
+    if (!strcmp(ctx->labels.label[i]->name, name)) return ctx->labels.label[i];
   }
   return NULL;
 }
 
-static int AddLabel(CeedQFunctionContext ctx, CeedContextFieldLabel label) {
-  size_t bytes = ((size_t)ctx->num_labels + 1) * sizeof *ctx->labels;
-  CeedContextFieldLabel *labels = label ? realloc(ctx->labels, bytes) : NULL;
-
-  CeedCheck(labels, ctx->base.ceed, CEED_ERROR_MAJOR, "Out of memory: a context field");
-  ctx->labels = labels;
-  ctx->labels[ctx->num_labels++] = label;
-  return CEED_ERROR_SUCCESS;
-}
-
 static int Register(CeedQFunctionContext ctx, const char *name, size_t offset, size_t num_values,
                     const char *description, CeedContextFieldType type) {
-  struct CeedContextFieldLabel_private wanted = {
-      .offset = offset, .num_values = num_values, .type = type};
+  struct CeedContextFieldLabel_private wanted = {.name = name,
+                                                 .description = description ? description : "",
+                                                 .offset = offset,
+                                                 .num_values = num_values,
+                                                 .type = type};
   CeedContextFieldLabel label;
   Ceed ceed;
-  int code;
 
   CeedCall(CeedObjectCheck(ctx, CEED_KIND_CONTEXT));
   ceed = ctx->base.ceed;
   CeedCheck(name && name[0], ceed, CEED_ERROR_INCOMPATIBLE, "The context field has no name");
-  CeedCheck(ctx->kind != MEMORY_NONE, ceed, CEED_ERROR_INCOMPLETE,
+  CeedCheck(ctx->data.kind != MEMORY_NONE, ceed, CEED_ERROR_INCOMPLETE,
             "The field \"%s\" can't be registered: the context has no data yet", name);
   CeedCheck(!CeedQFunctionContextFind(ctx, name), ceed, CEED_ERROR_INCOMPATIBLE,
             "The field \"%s\" is registered already", name);
-  CeedCheck(num_values > 0 && Fits(&wanted, ctx->size), ceed, CEED_ERROR_DIMENSION,
+  CeedCheck(num_values > 0 && Fits(&wanted, ctx->data.size), ceed, CEED_ERROR_DIMENSION,
             "The field \"%s\" of %zu values at offset %zu does not fit in %zu bytes", name,
-            num_values, offset, ctx->size);
-  label = CeedLabelNew(name, description ? description : "", offset, num_values, type);
-  code = AddLabel(ctx, label);
-  if (code) free(label);
-  return code;
+            num_values, offset, ctx->data.size);
+  return CeedLabelsAdd(ceed, &ctx->labels, &wanted, &label);
 }
 
 int CeedQFunctionContextRegisterDouble(CeedQFunctionContext ctx, const char *field_name,
@@ -278,8 +307,8 @@ int CeedQFunctionContextGetAllFieldLabels(CeedQFunctionContext ctx,
   CeedCall(CeedObjectCheck(ctx, CEED_KIND_CONTEXT));
   CeedCheckOutput(field_labels, ctx->base.ceed);
   CeedCheckOutput(num_fields, ctx->base.ceed);
-  *field_labels = ctx->labels;
-  *num_fields = ctx->num_labels;
+  *field_labels = ctx->labels.label;
+  *num_fields = ctx->labels.count;
   return CEED_ERROR_SUCCESS;
 }
 
@@ -305,48 +334,52 @@ int CeedQFunctionContextLocate(CeedQFunctionContext ctx, CeedContextFieldLabel l
   CeedCheck(own && own->type == type && own->num_values == label->num_values, ceed,
             CEED_ERROR_INCOMPATIBLE, "The context has no field \"%s\" of %zu values", label->name,
             label->num_values);
-  CeedCheck(ctx->kind != MEMORY_NONE, ceed, CEED_ERROR_INCOMPLETE, "The context has no data");
-  *address = (char *)ctx->data + own->offset;
+  *address = (char *)ctx->data.address + own->offset;
   return CEED_ERROR_SUCCESS;
 }
 
-int CeedQFunctionContextSetField(CeedQFunctionContext ctx, CeedContextFieldLabel label,
-                                 CeedContextFieldType type, const void *values) {
-  void *address;
+size_t CeedLabelBytes(CeedContextFieldLabel label) {
+  return label->num_values * TypeSize(label->type);
+}
 
-  CeedCall(CeedQFunctionContextLocate(ctx, label, type, &address));
+static int SetField(CeedQFunctionContext ctx, CeedContextFieldLabel label,
+                    CeedContextFieldType type, const void *values) {
+  void *data, *address;
+  int code;
+
+  CeedCall(CeedObjectCheck(ctx, CEED_KIND_CONTEXT));
   CeedCheck(values, ctx->base.ceed, CEED_ERROR_INCOMPATIBLE, "The values are NULL");
-  CeedCall(CheckFree(ctx, "Setting a field"));
-  memcpy(address, values, label->num_values * TypeSize(type));
-  return CEED_ERROR_SUCCESS;
+  CeedCall(CeedQFunctionContextAcquire(ctx, true, "Setting a field", &data));
+  code = CeedQFunctionContextLocate(ctx, label, type, &address);
+  if (!code) memcpy(address, values, CeedLabelBytes(label));
+  CeedQFunctionContextRelease(ctx);
+  return code;
 }
 
 int CeedQFunctionContextSetDouble(CeedQFunctionContext ctx, CeedContextFieldLabel field_label,
                                   double *values) {
-  CeedCall(CeedObjectCheck(ctx, CEED_KIND_CONTEXT));
-  return CeedQFunctionContextSetField(ctx, field_label, CEED_CONTEXT_FIELD_DOUBLE, values);
+  return SetField(ctx, field_label, CEED_CONTEXT_FIELD_DOUBLE, values);
 }
 
 int CeedQFunctionContextSetInt32(CeedQFunctionContext ctx, CeedContextFieldLabel field_label,
                                  int32_t *values) {
-  CeedCall(CeedObjectCheck(ctx, CEED_KIND_CONTEXT));
-  return CeedQFunctionContextSetField(ctx, field_label, CEED_CONTEXT_FIELD_INT32, values);
+  return SetField(ctx, field_label, CEED_CONTEXT_FIELD_INT32, values);
 }
 
 int CeedQFunctionContextSetBoolean(CeedQFunctionContext ctx, CeedContextFieldLabel field_label,
                                    bool *values) {
-  CeedCall(CeedObjectCheck(ctx, CEED_KIND_CONTEXT));
-  return CeedQFunctionContextSetField(ctx, field_label, CEED_CONTEXT_FIELD_BOOL, values);
+  return SetField(ctx, field_label, CEED_CONTEXT_FIELD_BOOL, values);
 }
 
-CEED_GET(CeedQFunctionContextGetContextSize, CeedQFunctionContext, CEED_KIND_CONTEXT, size_t, size)
+CEED_GET(CeedQFunctionContextGetContextSize, CeedQFunctionContext, CEED_KIND_CONTEXT, size_t,
+         data.size)
 
 int CeedQFunctionContextView(CeedQFunctionContext ctx, FILE *stream) {
   CeedCall(CeedObjectCheck(ctx, CEED_KIND_CONTEXT));
   CeedCall(CeedStreamCheck(ctx->base.ceed, stream));
-  fprintf(stream, "CeedQFunctionContext\n  Size: %zu bytes\n", ctx->size);
-  for (CeedInt i = 0; i < ctx->num_labels; i++) {
-    CeedContextFieldLabel label = ctx->labels[i];
+  fprintf(stream, "CeedQFunctionContext\n  Size: %zu bytes\n", ctx->data.size);
+  for (CeedInt i = 0; i < ctx->labels.count; i++) {
+    CeedContextFieldLabel label = ctx->labels.label[i];
     fprintf(stream, "  %s: %zu of %s at byte %zu%s%s\n", label->name, label->num_values,
             CeedContextFieldTypes[label->type], label->offset, label->description[0] ? ", " : "",
             label->description);

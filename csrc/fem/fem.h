@@ -15,11 +15,63 @@ int CeedEvalModeCheck(Ceed ceed, CeedEvalMode eval_mode);
 int CeedVectorLengthCheck(CeedVector vec, CeedSize length, const char *what);
 
 // ------------------------------------------------------------------------------------------------
+// Arguments: the vectors that a call reads and writes
+// ------------------------------------------------------------------------------------------------
+
+enum { CEED_MAX_FIELDS = 16, CEED_MAX_ARGUMENTS = 2 * CEED_MAX_FIELDS + 1 };
+
+typedef struct {
+  CeedVector vec;
+  const char *name; /* for texts */
+  bool is_written, keeps_values;
+  const CeedScalar *from; /* of one that is read */
+  CeedScalar *to;         /* of one that is written */
+} CeedArgument;
+
+typedef struct {
+  const char *what; /* who asks, for texts */
+  CeedInt count;
+  CeedArgument list[CEED_MAX_ARGUMENTS];
+} CeedArguments;
+
+static inline CeedArgument *CeedArgumentsAdd(CeedArguments *arguments, CeedVector vec,
+                                             const char *name) {
+  CeedArgument *argument = &arguments->list[arguments->count++];
+
+  *argument = (CeedArgument){.vec = vec, .name = name};
+  return argument;
+}
+
+static inline void CeedArgumentsAddRead(CeedArguments *arguments, CeedVector vec,
+                                        const char *name) {
+  (void)CeedArgumentsAdd(arguments, vec, name);
+}
+
+static inline void CeedArgumentsAddWrite(CeedArguments *arguments, CeedVector vec, const char *name,
+                                         bool keeps_values) {
+  CeedArgument *argument = CeedArgumentsAdd(arguments, vec, name);
+
+  argument->is_written = true;
+  argument->keeps_values = keeps_values;
+}
+
+/* Acquire all in host memory, or fail and leave all as they were. A vector that is written, and its
+   memory, must be that of no other argument. */
+int CeedArgumentsAcquire(Ceed ceed, CeedArguments *arguments);
+
+/* Give all back, after writing or before. */
+int CeedArgumentsRelease(CeedArguments *arguments);
+void CeedArgumentsCancel(CeedArguments *arguments);
+
+// ------------------------------------------------------------------------------------------------
 // Restrictions
 // ------------------------------------------------------------------------------------------------
 
 /* Elements that the fast backend works on at once. */
 enum { CEED_LANES = 8 };
+
+/* For CeedClass. */
+const char *CeedElemRestrictionOut(void *object);
 
 struct CeedElemRestriction_private {
   CeedBase base;
@@ -29,7 +81,7 @@ struct CeedElemRestriction_private {
   CeedInt *own_offsets;
   CeedInt strides[3]; /* of node, component, element */
   CeedInt lanes;      /* 0, or CEED_STRIDES_BACKEND in groups of so many elements */
-  int64_t readers;    /* offsets that are out */
+  int64_t readers;    /* offsets that are out; changed in one step */
 };
 
 /* In the backend's layout [group][component][node][lane] the last group may be narrower. */
@@ -41,6 +93,9 @@ static inline CeedSize CeedElemRestrictionBackendIndex(CeedElemRestriction rstr,
 
   return start + ((CeedSize)comp * rstr->elem_size + node) * width + (elem - first);
 }
+
+/* Add an E-vector to an L-vector; NULL stands for ones. */
+void CeedElemRestrictionScatterAdd(CeedElemRestriction rstr, const CeedScalar *e, CeedScalar *l);
 
 /* The entry of the L-vector that a component of a node of an element is. */
 static inline CeedSize CeedElemRestrictionIndex(CeedElemRestriction rstr, CeedInt elem,
@@ -93,36 +148,46 @@ void CeedBasisWeightsOne(CeedBasis basis, CeedScalar *weights);
 // QFunctions
 // ------------------------------------------------------------------------------------------------
 
-enum { CEED_MAX_FIELDS = 16 };
+typedef struct {
+  CeedContextFieldLabel *label;
+  CeedInt count;
+} CeedLabels;
+
+/* Add a label with copies of the texts of another. */
+int CeedLabelsAdd(Ceed ceed, CeedLabels *labels, const struct CeedContextFieldLabel_private *like,
+                  CeedContextFieldLabel *label);
+void CeedLabelsFree(CeedLabels *labels);
+size_t CeedLabelBytes(CeedContextFieldLabel label);
+
+typedef struct {
+  size_t size;
+  void *address;
+  CeedMemoryKind kind; /* MEMORY_NONE: no data */
+  CeedQFunctionContextDataDestroyUser destroy;
+} CeedContextData;
 
 struct CeedQFunctionContext_private {
   CeedBase base;
-  size_t size;
-  void *data;
-  CeedMemoryKind kind; /* MEMORY_NONE: no data */
-  CeedQFunctionContextDataDestroyUser destroy;
-  int64_t readers; /* -1: a writer */
-  CeedContextFieldLabel *labels;
-  CeedInt num_labels;
+  CeedContextData data;
+  int64_t readers; /* -1: a writer; changed in one step */
+  CeedLabels labels;
 };
 
-/* Access without a handle check, until the release. */
-int CeedQFunctionContextAcquire(CeedQFunctionContext ctx, bool writable, void **data);
+/* For CeedClass. */
+const char *CeedQFunctionContextOut(void *object);
+
+/* Access without a handle check, until the release; `what` is who asks, for the text. */
+int CeedQFunctionContextAcquire(CeedQFunctionContext ctx, bool writable, const char *what,
+                                void **data);
 void CeedQFunctionContextRelease(CeedQFunctionContext ctx);
 
 /* The registered field of the name, or NULL. */
 CeedContextFieldLabel CeedQFunctionContextFind(CeedQFunctionContext ctx, const char *name);
 
-/* The address of the field that a label stands for, which has this type. */
+/* The address of the field that a label stands for, which has this type, in data that are
+   acquired. */
 int CeedQFunctionContextLocate(CeedQFunctionContext ctx, CeedContextFieldLabel label,
                                CeedContextFieldType type, void **address);
-int CeedQFunctionContextSetField(CeedQFunctionContext ctx, CeedContextFieldLabel label,
-                                 CeedContextFieldType type, const void *values);
-
-/* A label with copies of its texts, or NULL without memory. */
-CeedContextFieldLabel CeedLabelNew(const char *name, const char *description, size_t offset,
-                                   size_t num_values, CeedContextFieldType type);
-void CeedLabelFree(CeedContextFieldLabel label);
 
 struct CeedQFunctionField_private {
   CeedBase base;
@@ -136,26 +201,42 @@ typedef struct {
   CeedQFunctionField field[CEED_MAX_FIELDS];
 } CeedQFunctionFields;
 
+/* For CeedClass. */
+const char *CeedQFunctionOut(void *object);
+
 struct CeedQFunction_private {
   CeedBase base;
   char *source; /* or the name in the gallery */
   CeedQFunctionUser f;
+  CeedQFunctionShellUser shell; /* or NULL */
   CeedInt vec_length;
   CeedQFunctionFields in, out;
   CeedQFunctionContext ctx; /* or NULL */
   bool ctx_is_writable;
   CeedInt points_per_call;
   CeedSize flops; /* -1: not known */
-  bool is_copy;   /* output = input, times the number in the context where there is one */
+  bool is_copy;   /* output = input */
+  bool is_scaled; /* times the number in the context */
   bool is_open;   /* its fields can still be given anew */
   bool is_used;   /* by an operator: fields stay */
 };
 
-/* The context for calls, until the end of them; then calls for some points each. */
-int CeedQFunctionBegin(CeedQFunction qf, void **ctx_data);
-int CeedQFunctionCall(CeedQFunction qf, void *ctx_data, CeedInt Q, const CeedScalar *const *in,
+/* What calls of a QFunction have from their beginning to their end. The references are counted: the
+   function may destroy the QFunction, or give it another context. */
+typedef struct {
+  CeedQFunction qf;
+  CeedQFunctionContext ctx; /* or NULL */
+  void *ctx_data;
+} CeedQFunctionCalls;
+
+/* Calls for `num_points` points together, of some points each. */
+int CeedQFunctionBegin(CeedQFunction qf, CeedSize num_points, CeedQFunctionCalls *calls);
+int CeedQFunctionCall(const CeedQFunctionCalls *calls, CeedInt Q, const CeedScalar *const *in,
                       CeedScalar *const *out);
-void CeedQFunctionEnd(CeedQFunction qf);
+void CeedQFunctionEnd(CeedQFunctionCalls *calls);
+
+/* Once for all points of vectors of an operator's own, whose memory a shell may replace. */
+int CeedQFunctionRun(const CeedQFunctionCalls *calls, CeedInt Q, CeedVector *u, CeedVector *v);
 
 typedef struct {
   const char *name;
@@ -194,6 +275,7 @@ typedef struct {
   CeedVector e_out[CEED_MAX_FIELDS], q_out[CEED_MAX_FIELDS];
   void *memory; /* of the fast backend */
   size_t bytes;
+  bool is_running; /* changed in one step */
 } CeedOperatorForm;
 
 typedef enum { FORM_APPLY, FORM_JACOBIAN, FORM_TRANSPOSE, NUM_FORMS } CeedFormKind;
@@ -203,6 +285,13 @@ typedef enum { FORM_APPLY, FORM_JACOBIAN, FORM_TRANSPOSE, NUM_FORMS } CeedFormKi
 typedef enum { APPLY_SET, APPLY_ADD, APPLY_ADD_ACTIVE } CeedApplyMode;
 
 typedef enum { OPERATOR_OF_QFUNCTION, OPERATOR_COMPOSITE, OPERATOR_SHELL } CeedOperatorKind;
+
+/* Values of a context that are out for reading, with a counted reference. */
+typedef struct {
+  CeedQFunctionContext ctx;
+  CeedContextFieldLabel label; /* of the operator */
+  const void *values;
+} CeedContextLoan;
 
 struct CeedOperator_private {
   CeedBase base;
@@ -217,21 +306,34 @@ struct CeedOperator_private {
   CeedOperatorShellUser apply, apply_transpose; /* of a shell */
   void *shell_ctx;
   CeedSize shell_size[2];
-  CeedContextFieldLabel *labels; /* of a composite */
-  CeedInt num_labels;
+  CeedLabels labels; /* copies, which stay when a QFunction gets another context */
+  CeedContextLoan *loans;
+  CeedInt num_loans;
 };
 
 int CeedOperatorFormCheckReady(CeedOperator op, const CeedOperatorForm *form);
 
 /* The lengths of the active vectors, -1 for none. */
-int CeedOperatorFormLengths(const CeedOperatorForm *form, CeedSize *input_size,
-                            CeedSize *output_size);
+void CeedOperatorFormLengths(const CeedOperatorForm *form, CeedSize *input_size,
+                             CeedSize *output_size);
 
 /* The same of any operator, composites included. */
 int CeedOperatorLengths(CeedOperator op, CeedSize *input_size, CeedSize *output_size);
 
+/* The parts of an operator: itself, or those of a composite. */
+static inline CeedInt CeedOperatorNumParts(CeedOperator op) {
+  return op->kind == OPERATOR_COMPOSITE ? op->num_sub : 1;
+}
+
+static inline CeedOperator CeedOperatorPart(CeedOperator op, CeedInt i) {
+  return op->kind == OPERATOR_COMPOSITE ? op->sub[i] : op;
+}
+
+/* What most functions begin with: an operator of this kind. */
+int CeedOperatorCheckKind(CeedOperator op, CeedOperatorKind kind, const char *what);
+
 /* Memory that stays until the operator ends or more is asked for. */
-int CeedOperatorFormReserve(CeedOperator op, CeedOperatorForm *form, size_t bytes, void **memory);
+int CeedOperatorFormReserve(CeedOperator op, CeedOperatorForm *form, size_t bytes);
 
 CeedInt CeedOperatorNumPoints(CeedOperator op);
 
@@ -242,34 +344,56 @@ static inline CeedVector CeedOperatorFieldVector(CeedOperatorField field, CeedVe
 /* The active vector of one side, where there is one, is a vector of this length. */
 int CeedActiveVectorCheck(CeedOperator op, CeedVector vec, CeedSize length, const char *what);
 
-/* The reference backend; the operator is ready and the vectors are checked. */
-int CeedRefApply(CeedOperator op, CeedOperatorForm *form, CeedApplyMode mode, CeedVector in,
-                 CeedVector out);
+/* A run of a form of a ready operator. Whatever can be refused is so before it has written. */
+typedef struct {
+  CeedOperator op;
+  CeedOperatorForm *form;
+  CeedQFunctionCalls calls;
+  CeedArguments arguments;
+  bool has_written;
+  CeedVector in;                           /* the active one */
+  const CeedScalar *from[CEED_MAX_FIELDS]; /* L-vectors of inputs; NULL: quadrature weights */
+  CeedScalar *to[CEED_MAX_FIELDS];         /* L-vectors of outputs */
+} CeedRun;
 
-/* The fast backend; the same. */
-int CeedOptApply(CeedOperator op, CeedOperatorForm *form, CeedApplyMode mode, CeedVector in,
-                 CeedVector out);
+int CeedRunBegin(CeedOperator op, CeedFormKind kind, const char *what, CeedRun *run);
 
-/* Steps of the reference backend: make E- and Q-vectors; from a vector to the points and back,
- * where it adds. */
+/* The vectors of the inputs become arguments; those of active ones where `active` is not NULL. */
+void CeedRunAddInputs(CeedRun *run, CeedVector active);
+
+/* Give everything back; the result is `code`, or an error in doing so. */
+int CeedRunEnd(CeedRun *run, int code);
+
+/* A backend: memory that its apply needs; outputs += what the inputs give. */
 int CeedRefSetUp(CeedOperator op, CeedOperatorForm *form);
+int CeedRefApply(const CeedRun *run);
+int CeedOptSetUp(CeedOperator op, CeedOperatorForm *form);
+int CeedOptApply(const CeedRun *run);
+
+/* Whether the fast backend can call the QFunction for groups of elements. */
+bool CeedOptFits(CeedOperator op, const CeedOperatorForm *form);
+
+/* Steps of the reference backend: let go of the memory that a shell gave; from a vector to the points
+   and back, where it adds. */
+void CeedRefTearDown(CeedOperatorForm *form);
 int CeedRefToPoints(CeedOperator op, CeedOperatorField field, CeedEvalMode eval_mode, CeedVector l,
                     CeedVector e, CeedVector q);
 int CeedRefFromPoints(CeedOperator op, CeedOperatorField field, CeedEvalMode eval_mode,
-                      CeedVector q, CeedVector e, CeedVector l);
+                      CeedVector q, CeedVector e, CeedScalar *l);
 
 /* The active fields of one side of a linear operator. */
 typedef struct {
-  CeedInt count, num_comp;        /* num_comp: of all fields together */
+  CeedInt count;
   CeedInt index[CEED_MAX_FIELDS]; /* in the QFunction */
-  CeedInt first_comp[CEED_MAX_FIELDS];
+  CeedSize num_comp;              /* of all fields together */
+  CeedSize first_comp[CEED_MAX_FIELDS];
 } CeedActiveFields;
 
 void CeedActiveFieldsFind(const CeedQFunctionFields *qf_fields, const CeedOperatorField *fields,
                           CeedActiveFields *active);
 
-/* The derivatives [in][out][element][point] of the QFunction. */
-int CeedAssemblePoints(CeedOperator op, CeedVector assembled);
-CeedSize CeedAssembledLength(CeedOperator op);
+/* The derivatives [in][out][element][point] of the QFunction, and how many they are. */
+int CeedAssemblePoints(const CeedRun *run, CeedScalar *D);
+int CeedAssembledLength(CeedOperator op, CeedSize *length);
 
 #endif

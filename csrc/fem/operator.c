@@ -9,45 +9,77 @@
 // Life
 // ------------------------------------------------------------------------------------------------
 
-static const char *Out(CeedOperator op) {
-  (void)op;
-  return NULL;
+static const char *VectorOut(CeedVector vec) {
+  bool is_out = CeedBufferWord(vec->buffer) & (WRITER_ONE | READERS);
+
+  return is_out ? "The array of a field's vector is out" : NULL;
+}
+
+static const char *FieldOut(CeedOperatorField field) {
+  const char *out = NULL;
+
+  if (field->rstr != CEED_ELEMRESTRICTION_NONE) {
+    out = CeedOutOfLast(field->rstr, CeedElemRestrictionOut);
+  }
+  if (!out && CeedObjectIs(field->vec, CEED_KIND_VECTOR)) {
+    out = CeedOutOfLast(field->vec, VectorOut);
+  }
+  return out;
+}
+
+/* What the caller still has of all that would end with the operator. */
+static const char *Out(void *object) {
+  CeedOperator op = object;
+  const char *out = op->num_loans ? "Values of the context are out" : NULL;
+
+  for (int i = 0; !out && i < NUM_FORMS; i++) {
+    CeedQFunction qf = op->form[i].qf;
+    if (qf) out = CeedOutOfLast(qf, CeedQFunctionOut);
+  }
+  for (CeedOperatorField field = op->fields; !out && field; field = field->next) {
+    out = FieldOut(field);
+  }
+  for (CeedInt i = 0; !out && i < op->num_sub; i++) out = CeedOutOfLast(op->sub[i], Out);
+  return out;
 }
 
 static void FreeForm(CeedOperatorForm *form) {
   for (int i = 0; i < CEED_MAX_FIELDS; i++) {
-    CeedVectorDestroy(&form->e_in[i]);
-    CeedVectorDestroy(&form->q_in[i]);
-    CeedVectorDestroy(&form->e_out[i]);
-    CeedVectorDestroy(&form->q_out[i]);
+    (void)CeedVectorDestroy(&form->e_in[i]);
+    (void)CeedVectorDestroy(&form->q_in[i]);
+    (void)CeedVectorDestroy(&form->e_out[i]);
+    (void)CeedVectorDestroy(&form->q_out[i]);
   }
-  CeedQFunctionDestroy(&form->qf);
+  (void)CeedQFunctionDestroy(&form->qf);
   if (form->memory) CeedDeviceHost.release(form->memory);
 }
 
 static void FreeField(CeedOperatorField field) {
-  CeedElemRestrictionDestroy(&field->rstr);
-  CeedBasisDestroy(&field->basis);
-  CeedVectorDestroy(&field->vec);
+  (void)CeedElemRestrictionDestroy(&field->rstr);
+  (void)CeedBasisDestroy(&field->basis);
+  (void)CeedVectorDestroy(&field->vec);
   CeedObjectEnd(field);
   free(field);
 }
 
-static void Free(CeedOperator op) {
+static void Free(void *object) {
+  CeedOperator op = object;
+
   for (int i = 0; i < NUM_FORMS; i++) FreeForm(&op->form[i]);
   for (CeedOperatorField field = op->fields, next; field; field = next) {
     next = field->next;
     FreeField(field);
   }
-  for (CeedInt i = 0; i < op->num_sub; i++) CeedOperatorDestroy(&op->sub[i]);
-  for (CeedInt i = 0; i < op->num_labels; i++) CeedLabelFree(op->labels[i]);
+  for (CeedInt i = 0; i < op->num_sub; i++) (void)CeedOperatorDestroy(&op->sub[i]);
+  CeedLabelsFree(&op->labels);
+  free(op->loans);
   free(op->sub);
-  free(op->labels);
   free(op->name);
   free(op);
 }
 
-CEED_OBJECT(CeedOperator, CEED_KIND_OPERATOR, Out, Free)
+static const CeedClass class = {CEED_KIND_OPERATOR, Out, Free};
+CEED_OBJECT(CeedOperator, class)
 CEED_OBJECT_CEED(CeedOperator, CEED_KIND_OPERATOR)
 
 static int New(Ceed ceed, CeedOperatorKind kind, CeedOperator *op) {
@@ -81,7 +113,7 @@ int CeedOperatorCreate(Ceed ceed, CeedQFunction qf, CeedQFunction dqf, CeedQFunc
     if (!qfs[i]) continue;
     CeedObjectRefer(qfs[i]);
     new_op->form[i].qf = qfs[i];
-    qfs[i]->is_used = true;
+    __atomic_store_n(&qfs[i]->is_used, true, __ATOMIC_RELAXED);
   }
   *op = new_op;
   return CEED_ERROR_SUCCESS;
@@ -110,8 +142,7 @@ int CeedOperatorCreateShell(Ceed ceed, CeedSize input_size, CeedSize output_size
   return CEED_ERROR_SUCCESS;
 }
 
-/* Most functions are for operators of a QFunction only. */
-static int CheckKind(CeedOperator op, CeedOperatorKind kind, const char *what) {
+int CeedOperatorCheckKind(CeedOperator op, CeedOperatorKind kind, const char *what) {
   static const char *const kinds[] = {"an operator of a QFunction", "a composite operator",
                                       "a shell operator"};
 
@@ -224,6 +255,31 @@ static CeedOperatorField *Slot(CeedOperatorForm *form, const char *name,
   return NULL;
 }
 
+/* The length of the active vector of one side, -1 for none; all active fields have the same. */
+static CeedSize SideLength(const CeedQFunctionFields *qf_fields, const CeedOperatorField *fields) {
+  for (CeedInt i = 0; i < qf_fields->count; i++) {
+    if (fields[i] && fields[i]->vec == CEED_VECTOR_ACTIVE) return fields[i]->rstr->l_size;
+  }
+  return -1;
+}
+
+static int CheckLengths(CeedOperator op, const Field *f) {
+  for (int i = 0; f->vec == CEED_VECTOR_ACTIVE && i < NUM_FORMS; i++) {
+    CeedOperatorForm *form = &op->form[i];
+    CeedQFunctionField qf_field;
+    CeedOperatorField *slot = Slot(form, f->name, &qf_field);
+    bool is_input = slot >= form->in && slot < form->in + CEED_MAX_FIELDS;
+    CeedSize length = -1;
+    if (slot)
+      length =
+          is_input ? SideLength(&form->qf->in, form->in) : SideLength(&form->qf->out, form->out);
+    CeedCheck(length < 0 || length == f->rstr->l_size, op->base.ceed, CEED_ERROR_DIMENSION,
+              "The active field \"%s\" has an L-vector of %td entries, those before %td", f->name,
+              f->rstr->l_size, length);
+  }
+  return CEED_ERROR_SUCCESS;
+}
+
 static CeedOperatorField Find(CeedOperator op, const char *name) {
   CeedOperatorField field = op->fields;
 
@@ -262,9 +318,10 @@ int CeedOperatorSetField(CeedOperator op, const char *field_name, CeedElemRestri
   CeedOperatorField field;
   size_t name_size;
 
-  CeedCall(CheckKind(op, OPERATOR_OF_QFUNCTION, "SetField"));
+  CeedCall(CeedOperatorCheckKind(op, OPERATOR_OF_QFUNCTION, "SetField"));
   CeedCall(CheckField(op, &f));
   CeedCall(CheckCounts(op, &f, &num_elem, &num_qpts));
+  CeedCall(CheckLengths(op, &f));
   name_size = strlen(field_name) + 1;
   field = calloc(1, sizeof *field + name_size);
   CeedCheck(field, op->base.ceed, CEED_ERROR_MAJOR, "Out of memory: a field");
@@ -291,7 +348,7 @@ int CeedOperatorGetFields(CeedOperator op, CeedInt *num_input_fields,
                           CeedOperatorField **output_fields) {
   CeedOperatorForm *form;
 
-  CeedCall(CheckKind(op, OPERATOR_OF_QFUNCTION, "GetFields"));
+  CeedCall(CeedOperatorCheckKind(op, OPERATOR_OF_QFUNCTION, "GetFields"));
   CeedCall(CeedOperatorCheckReady(op));
   form = &op->form[FORM_APPLY];
   if (num_input_fields) *num_input_fields = form->qf->in.count;
@@ -303,7 +360,7 @@ int CeedOperatorGetFields(CeedOperator op, CeedInt *num_input_fields,
 
 int CeedOperatorGetFieldByName(CeedOperator op, const char *field_name,
                                CeedOperatorField *op_field) {
-  CeedCall(CheckKind(op, OPERATOR_OF_QFUNCTION, "GetFieldByName"));
+  CeedCall(CeedOperatorCheckKind(op, OPERATOR_OF_QFUNCTION, "GetFieldByName"));
   CeedCheck(field_name, op->base.ceed, CEED_ERROR_INCOMPATIBLE, "The field name is NULL");
   CeedCheckOutput(op_field, op->base.ceed);
   *op_field = Find(op, field_name);
@@ -349,25 +406,10 @@ int CeedOperatorFieldGetVector(CeedOperatorField op_field, CeedVector *vec) {
 // Whether it is ready, and for which vectors
 // ------------------------------------------------------------------------------------------------
 
-static int SideLength(const CeedQFunctionFields *qf_fields, const CeedOperatorField *fields,
-                      CeedSize *length) {
-  *length = -1;
-  for (CeedInt i = 0; i < qf_fields->count; i++) {
-    CeedSize size;
-    if (!fields[i] || fields[i]->vec != CEED_VECTOR_ACTIVE) continue;
-    size = fields[i]->rstr->l_size;
-    CeedCheck(*length < 0 || *length == size, fields[i]->rstr->base.ceed, CEED_ERROR_DIMENSION,
-              "The active field \"%s\" has an L-vector of %td entries, those before %td",
-              fields[i]->name, size, *length);
-    *length = size;
-  }
-  return CEED_ERROR_SUCCESS;
-}
-
-int CeedOperatorFormLengths(const CeedOperatorForm *form, CeedSize *input_size,
-                            CeedSize *output_size) {
-  CeedCall(SideLength(&form->qf->in, form->in, input_size));
-  return SideLength(&form->qf->out, form->out, output_size);
+void CeedOperatorFormLengths(const CeedOperatorForm *form, CeedSize *input_size,
+                             CeedSize *output_size) {
+  *input_size = SideLength(&form->qf->in, form->in);
+  *output_size = SideLength(&form->qf->out, form->out);
 }
 
 static int Join(CeedOperator op, CeedSize part, CeedSize *whole) {
@@ -382,7 +424,7 @@ int CeedOperatorLengths(CeedOperator op, CeedSize *input_size, CeedSize *output_
   *input_size = op->kind == OPERATOR_SHELL ? op->shell_size[0] : -1;
   *output_size = op->kind == OPERATOR_SHELL ? op->shell_size[1] : -1;
   if (op->kind == OPERATOR_OF_QFUNCTION) {
-    return CeedOperatorFormLengths(&op->form[FORM_APPLY], input_size, output_size);
+    CeedOperatorFormLengths(&op->form[FORM_APPLY], input_size, output_size);
   }
   for (CeedInt i = 0; i < op->num_sub; i++) {
     CeedSize in, out;
@@ -406,15 +448,14 @@ int CeedOperatorGetActiveVectorLengths(CeedOperator op, CeedSize *input_size,
 
 CeedInt CeedOperatorNumPoints(CeedOperator op) { return op->num_elem * op->num_qpts; }
 
-int CeedOperatorFormReserve(CeedOperator op, CeedOperatorForm *form, size_t bytes, void **memory) {
-  if (bytes > form->bytes) {
-    void *more;
-    CeedCall(CeedDeviceHost.allocate(op->base.ceed, bytes, &more));
-    if (form->memory) CeedDeviceHost.release(form->memory);
-    form->memory = more;
-    form->bytes = bytes;
-  }
-  *memory = form->memory;
+int CeedOperatorFormReserve(CeedOperator op, CeedOperatorForm *form, size_t bytes) {
+  void *more;
+
+  if (bytes <= form->bytes) return CEED_ERROR_SUCCESS;
+  CeedCall(CeedDeviceHost.allocate(op->base.ceed, bytes, &more));
+  if (form->memory) CeedDeviceHost.release(form->memory);
+  form->memory = more;
+  form->bytes = bytes;
   return CEED_ERROR_SUCCESS;
 }
 
@@ -429,7 +470,6 @@ static int CheckAllSet(Ceed ceed, const CeedQFunctionFields *qf_fields,
 
 int CeedOperatorFormCheckReady(CeedOperator op, const CeedOperatorForm *form) {
   Ceed ceed = op->base.ceed;
-  CeedSize in, out;
 
   CeedCheck(form->qf->in.count + form->qf->out.count, ceed, CEED_ERROR_INCOMPLETE,
             "The QFunction has no fields");
@@ -440,7 +480,7 @@ int CeedOperatorFormCheckReady(CeedOperator op, const CeedOperatorForm *form) {
   CeedCheck((CeedSize)op->num_elem * op->num_qpts <= INT32_MAX, ceed, CEED_ERROR_DIMENSION,
             "%d elements of %d points each have more than %d points", op->num_elem, op->num_qpts,
             INT32_MAX);
-  return CeedOperatorFormLengths(form, &in, &out);
+  return CEED_ERROR_SUCCESS;
 }
 
 int CeedOperatorCheckReady(CeedOperator op) {
@@ -474,7 +514,7 @@ int CeedOperatorCompositeAddSub(CeedOperator composite_op, CeedOperator sub_op) 
   CeedSize in, out;
   int code;
 
-  CeedCall(CheckKind(op, OPERATOR_COMPOSITE, "AddSub"));
+  CeedCall(CeedOperatorCheckKind(op, OPERATOR_COMPOSITE, "AddSub"));
   CeedCall(CeedObjectCheck(sub_op, CEED_KIND_OPERATOR));
   CeedCheck(sub_op->kind != OPERATOR_COMPOSITE, op->base.ceed, CEED_ERROR_INCOMPATIBLE,
             "A composite operator can't be part of another");
@@ -492,21 +532,21 @@ int CeedOperatorCompositeAddSub(CeedOperator composite_op, CeedOperator sub_op) 
 }
 
 int CeedOperatorCompositeGetNumSub(CeedOperator op, CeedInt *num_suboperators) {
-  CeedCall(CheckKind(op, OPERATOR_COMPOSITE, "GetNumSub"));
+  CeedCall(CeedOperatorCheckKind(op, OPERATOR_COMPOSITE, "GetNumSub"));
   CeedCheckOutput(num_suboperators, op->base.ceed);
   *num_suboperators = op->num_sub;
   return CEED_ERROR_SUCCESS;
 }
 
 int CeedOperatorCompositeGetSubList(CeedOperator op, CeedOperator **sub_operators) {
-  CeedCall(CheckKind(op, OPERATOR_COMPOSITE, "GetSubList"));
+  CeedCall(CeedOperatorCheckKind(op, OPERATOR_COMPOSITE, "GetSubList"));
   CeedCheckOutput(sub_operators, op->base.ceed);
   *sub_operators = op->sub;
   return CEED_ERROR_SUCCESS;
 }
 
 int CeedOperatorCompositeGetSubByName(CeedOperator op, const char *op_name, CeedOperator *sub_op) {
-  CeedCall(CheckKind(op, OPERATOR_COMPOSITE, "GetSubByName"));
+  CeedCall(CeedOperatorCheckKind(op, OPERATOR_COMPOSITE, "GetSubByName"));
   CeedCheck(op_name, op->base.ceed, CEED_ERROR_INCOMPATIBLE, "The name is NULL");
   CeedCheckOutput(sub_op, op->base.ceed);
   *sub_op = NULL;
@@ -518,13 +558,13 @@ int CeedOperatorCompositeGetSubByName(CeedOperator op, const char *op_name, Ceed
 }
 
 int CeedOperatorCompositeSetSequential(CeedOperator op, bool is_sequential) {
-  CeedCall(CheckKind(op, OPERATOR_COMPOSITE, "SetSequential"));
+  CeedCall(CeedOperatorCheckKind(op, OPERATOR_COMPOSITE, "SetSequential"));
   op->is_sequential = is_sequential;
   return CEED_ERROR_SUCCESS;
 }
 
 int CeedOperatorCompositeIsSequential(CeedOperator op, bool *is_sequential) {
-  CeedCall(CheckKind(op, OPERATOR_COMPOSITE, "IsSequential"));
+  CeedCall(CeedOperatorCheckKind(op, OPERATOR_COMPOSITE, "IsSequential"));
   CeedCheckOutput(is_sequential, op->base.ceed);
   *is_sequential = op->is_sequential;
   return CEED_ERROR_SUCCESS;
@@ -557,7 +597,7 @@ int CeedOperatorGetName(CeedOperator op, const char **name) {
 }
 
 int CeedOperatorGetNumElements(CeedOperator op, CeedInt *num_elem) {
-  CeedCall(CheckKind(op, OPERATOR_OF_QFUNCTION, "GetNumElements"));
+  CeedCall(CeedOperatorCheckKind(op, OPERATOR_OF_QFUNCTION, "GetNumElements"));
   CeedCheckOutput(num_elem, op->base.ceed);
   CeedCheck(op->num_elem >= 0, op->base.ceed, CEED_ERROR_INCOMPLETE,
             "No field has a restriction yet");
@@ -566,47 +606,65 @@ int CeedOperatorGetNumElements(CeedOperator op, CeedInt *num_elem) {
 }
 
 int CeedOperatorGetNumQuadraturePoints(CeedOperator op, CeedInt *num_qpts) {
-  CeedCall(CheckKind(op, OPERATOR_OF_QFUNCTION, "GetNumQuadraturePoints"));
+  CeedCall(CeedOperatorCheckKind(op, OPERATOR_OF_QFUNCTION, "GetNumQuadraturePoints"));
   CeedCheckOutput(num_qpts, op->base.ceed);
   CeedCheck(op->num_qpts >= 0, op->base.ceed, CEED_ERROR_INCOMPLETE, "No field is set yet");
   *num_qpts = op->num_qpts;
   return CEED_ERROR_SUCCESS;
 }
 
-/* Evaluations, and for outputs the sum over elements. */
-static CeedSize FieldFlops(CeedOperatorField field, CeedEvalMode eval_mode, bool is_output) {
-  CeedSize flops = 0;
+static int Add(Ceed ceed, CeedSize flops, CeedSize *sum) {
+  CeedCheck(!__builtin_add_overflow(*sum, flops, sum), ceed, CEED_ERROR_DIMENSION,
+            "The number of operations is too large");
+  return CEED_ERROR_SUCCESS;
+}
 
-  if (eval_mode == CEED_EVAL_WEIGHT) return 0;
+/* Evaluations, and for outputs the sum over elements. */
+static int AddFieldFlops(CeedOperatorField field, CeedEvalMode eval_mode, bool is_output,
+                         CeedSize *sum) {
+  CeedElemRestriction rstr = field->rstr;
+  Ceed ceed = rstr->base.ceed;
+
+  if (eval_mode == CEED_EVAL_WEIGHT) return CEED_ERROR_SUCCESS;
   if (field->basis != CEED_BASIS_NONE) {
-    flops = CeedBasisFlops(field->basis, eval_mode) * field->rstr->num_comp * field->rstr->num_elem;
+    CeedSize flops;
+    CeedCall(CeedSizeOf(ceed, "The number of operations", &flops,
+                        CeedBasisFlops(field->basis, eval_mode), rstr->num_comp, rstr->num_elem));
+    CeedCall(Add(ceed, flops, sum));
   }
-  return flops + (is_output ? field->rstr->e_size : 0);
+  return is_output ? Add(ceed, rstr->e_size, sum) : CEED_ERROR_SUCCESS;
+}
+
+static int AddFlops(CeedOperator op, CeedSize *sum) {
+  CeedOperatorForm *form = &op->form[FORM_APPLY];
+  CeedQFunction qf = form->qf;
+  CeedSize flops;
+
+  CeedCheck(qf->flops >= 0, op->base.ceed, CEED_ERROR_INCOMPLETE,
+            "The QFunction has no estimate: CeedQFunctionSetUserFlopsEstimate");
+  CeedCall(CeedSizeOf(op->base.ceed, "The number of operations", &flops, qf->flops,
+                      CeedOperatorNumPoints(op)));
+  CeedCall(Add(op->base.ceed, flops, sum));
+  for (CeedInt i = 0; i < qf->in.count; i++) {
+    CeedCall(AddFieldFlops(form->in[i], qf->in.field[i]->eval_mode, false, sum));
+  }
+  for (CeedInt i = 0; i < qf->out.count; i++) {
+    CeedCall(AddFieldFlops(form->out[i], qf->out.field[i]->eval_mode, true, sum));
+  }
+  return CEED_ERROR_SUCCESS;
 }
 
 int CeedOperatorGetFlopsEstimate(CeedOperator op, CeedSize *flops) {
-  CeedOperatorForm *form;
-  CeedSize sum = 0, part;
+  CeedSize sum = 0;
 
   CeedCall(CeedObjectCheck(op, CEED_KIND_OPERATOR));
   CeedCheckOutput(flops, op->base.ceed);
   CeedCall(CeedOperatorCheckReady(op));
-  CeedCheck(op->kind != OPERATOR_SHELL, op->base.ceed, CEED_ERROR_INCOMPLETE,
-            "A shell operator has no estimate of its operations");
-  for (CeedInt i = 0; i < op->num_sub; i++, sum += part) {
-    CeedCall(CeedOperatorGetFlopsEstimate(op->sub[i], &part));
-  }
-  form = &op->form[FORM_APPLY];
-  if (op->kind == OPERATOR_OF_QFUNCTION) {
-    CeedCheck(form->qf->flops >= 0, op->base.ceed, CEED_ERROR_INCOMPLETE,
-              "The QFunction has no estimate: CeedQFunctionSetUserFlopsEstimate");
-    sum = form->qf->flops * CeedOperatorNumPoints(op);
-    for (CeedInt i = 0; i < form->qf->in.count; i++) {
-      sum += FieldFlops(form->in[i], form->qf->in.field[i]->eval_mode, false);
-    }
-    for (CeedInt i = 0; i < form->qf->out.count; i++) {
-      sum += FieldFlops(form->out[i], form->qf->out.field[i]->eval_mode, true);
-    }
+  for (CeedInt i = 0; i < CeedOperatorNumParts(op); i++) {
+    CeedOperator part = CeedOperatorPart(op, i);
+    CeedCheck(part->kind != OPERATOR_SHELL, op->base.ceed, CEED_ERROR_INCOMPLETE,
+              "A shell operator has no estimate of its operations");
+    CeedCall(AddFlops(part, &sum));
   }
   *flops = sum;
   return CEED_ERROR_SUCCESS;
@@ -656,168 +714,3 @@ int CeedOperatorViewTerse(CeedOperator op, FILE *stream) {
   View(op, true, stream);
   return CEED_ERROR_SUCCESS;
 }
-
-// ------------------------------------------------------------------------------------------------
-// The context of the QFunction
-// ------------------------------------------------------------------------------------------------
-
-static CeedQFunctionContext ContextOf(CeedOperator op) {
-  CeedQFunction qf = op->form[FORM_APPLY].qf;
-
-  return qf ? qf->ctx : NULL;
-}
-
-int CeedOperatorGetContext(CeedOperator op, CeedQFunctionContext *ctx) {
-  CeedCall(CheckKind(op, OPERATOR_OF_QFUNCTION, "GetContext"));
-  CeedCheckOutput(ctx, op->base.ceed);
-  *ctx = ContextOf(op);
-  if (*ctx) CeedObjectRefer(*ctx);
-  return CEED_ERROR_SUCCESS;
-}
-
-/* The parts that a label is for: the operator itself, or those of a composite. */
-static CeedInt NumParts(CeedOperator op) {
-  return op->kind == OPERATOR_COMPOSITE ? op->num_sub : 1;
-}
-
-static CeedQFunctionContext PartContext(CeedOperator op, CeedInt i) {
-  return ContextOf(op->kind == OPERATOR_COMPOSITE ? op->sub[i] : op);
-}
-
-static int AddLabel(CeedOperator op, CeedContextFieldLabel label) {
-  size_t bytes = ((size_t)op->num_labels + 1) * sizeof *op->labels;
-  CeedContextFieldLabel *labels = label ? realloc(op->labels, bytes) : NULL;
-
-  CeedCheck(labels, op->base.ceed, CEED_ERROR_MAJOR, "Out of memory: a label");
-  op->labels = labels;
-  op->labels[op->num_labels++] = label;
-  return CEED_ERROR_SUCCESS;
-}
-
-/* A label of its own, which outlives those of the parts. */
-static int CompositeLabel(CeedOperator op, CeedContextFieldLabel found,
-                          CeedContextFieldLabel *label) {
-  CeedContextFieldLabel copy;
-  int code;
-
-  for (CeedInt i = 0; i < op->num_labels; i++) {
-    *label = op->labels[i];
-    if (!strcmp((*label)->name, found->name)) return CEED_ERROR_SUCCESS;
-  }
-  copy =
-      CeedLabelNew(found->name, found->description, found->offset, found->num_values, found->type);
-  code = AddLabel(op, copy);
-  if (code) {
-    free(copy);
-    return code;
-  }
-  *label = copy;
-  return CEED_ERROR_SUCCESS;
-}
-
-int CeedOperatorGetContextFieldLabel(CeedOperator op, const char *field_name,
-                                     CeedContextFieldLabel *field_label) {
-  CeedContextFieldLabel found = NULL;
-
-  CeedCall(CeedObjectCheck(op, CEED_KIND_OPERATOR));
-  CeedCheck(field_name, op->base.ceed, CEED_ERROR_INCOMPATIBLE, "The field name is NULL");
-  CeedCheckOutput(field_label, op->base.ceed);
-  for (CeedInt i = 0; i < NumParts(op); i++) {
-    CeedQFunctionContext ctx = PartContext(op, i);
-    CeedContextFieldLabel label = ctx ? CeedQFunctionContextFind(ctx, field_name) : NULL;
-    if (!label) continue;
-    CeedCheck(!found || (found->type == label->type && found->num_values == label->num_values),
-              op->base.ceed, CEED_ERROR_INCOMPATIBLE,
-              "The parts of the operator have different fields \"%s\"", field_name);
-    if (!found) found = label;
-  }
-  if (found && op->kind == OPERATOR_COMPOSITE) return CompositeLabel(op, found, field_label);
-  *field_label = found;
-  return CEED_ERROR_SUCCESS;
-}
-
-/* The contexts of the parts that have the field, one after the other from part *i on. */
-static CeedQFunctionContext NextContext(CeedOperator op, CeedContextFieldLabel label, CeedInt *i) {
-  for (; *i < NumParts(op); ++*i) {
-    CeedQFunctionContext ctx = PartContext(op, *i);
-    if (ctx && CeedQFunctionContextFind(ctx, label->name)) return ctx;
-  }
-  return NULL;
-}
-
-static int FirstContext(CeedOperator op, CeedContextFieldLabel label, CeedQFunctionContext *ctx) {
-  CeedInt i = 0;
-
-  CeedCall(CeedObjectCheck(op, CEED_KIND_OPERATOR));
-  CeedCall(CeedObjectCheck(label, CEED_KIND_LABEL));
-  *ctx = NextContext(op, label, &i);
-  CeedCheck(*ctx, op->base.ceed, CEED_ERROR_INCOMPATIBLE,
-            "The operator has no context field \"%s\"", label->name);
-  return CEED_ERROR_SUCCESS;
-}
-
-/* A context that several parts share is set as often; the values are the same. */
-static int SetContext(CeedOperator op, CeedContextFieldLabel label, CeedContextFieldType type,
-                      const void *values) {
-  CeedQFunctionContext ctx;
-
-  CeedCall(FirstContext(op, label, &ctx));
-  for (CeedInt i = 0; (ctx = NextContext(op, label, &i)); i++) {
-    CeedCall(CeedQFunctionContextSetField(ctx, label, type, values));
-  }
-  return CEED_ERROR_SUCCESS;
-}
-
-static int GetContextRead(CeedOperator op, CeedContextFieldLabel label, CeedContextFieldType type,
-                          size_t alignment, size_t *num_values, void **values) {
-  CeedQFunctionContext ctx;
-  void *data;
-
-  CeedCall(FirstContext(op, label, &ctx));
-  CeedCall(CeedQFunctionContextLocate(ctx, label, type, values));
-  CeedCheck((uintptr_t)*values % alignment == 0, op->base.ceed, CEED_ERROR_INCOMPATIBLE,
-            "The field \"%s\" is not aligned", label->name);
-  CeedCall(CeedQFunctionContextAcquire(ctx, false, &data));
-  if (num_values) *num_values = label->num_values;
-  return CEED_ERROR_SUCCESS;
-}
-
-static int RestoreContextRead(CeedOperator op, CeedContextFieldLabel label,
-                              CeedContextFieldType type, const void *values) {
-  CeedQFunctionContext ctx;
-  void *address;
-
-  CeedCall(FirstContext(op, label, &ctx));
-  CeedCall(CeedQFunctionContextLocate(ctx, label, type, &address));
-  CeedCheck(ctx->readers > 0 && values == address, op->base.ceed, CEED_ERROR_ACCESS,
-            "%p are not values of the field \"%s\" that are out", values, label->name);
-  CeedQFunctionContextRelease(ctx);
-  return CEED_ERROR_SUCCESS;
-}
-
-#define CONTEXT_FUNCTIONS(Name, value_type, TYPE)                                                \
-  int CeedOperatorSetContext##Name(CeedOperator op, CeedContextFieldLabel field_label,           \
-                                   value_type *values) {                                         \
-    return SetContext(op, field_label, TYPE, values);                                            \
-  }                                                                                              \
-                                                                                                 \
-  int CeedOperatorGetContext##Name##Read(CeedOperator op, CeedContextFieldLabel field_label,     \
-                                         size_t *num_values, const value_type **values) {        \
-    void *address;                                                                               \
-                                                                                                 \
-    CeedCheckOutput(values, NULL);                                                               \
-    CeedCall(GetContextRead(op, field_label, TYPE, sizeof **values, num_values, &address));      \
-    *values = address;                                                                           \
-    return CEED_ERROR_SUCCESS;                                                                   \
-  }                                                                                              \
-                                                                                                 \
-  int CeedOperatorRestoreContext##Name##Read(CeedOperator op, CeedContextFieldLabel field_label, \
-                                             const value_type **values) {                        \
-    CeedCheckOutput(values, NULL);                                                               \
-    CeedCall(RestoreContextRead(op, field_label, TYPE, *values));                                \
-    *values = NULL;                                                                              \
-    return CEED_ERROR_SUCCESS;                                                                   \
-  }
-CONTEXT_FUNCTIONS(Double, double, CEED_CONTEXT_FIELD_DOUBLE)
-CONTEXT_FUNCTIONS(Int32, int32_t, CEED_CONTEXT_FIELD_INT32)
-CONTEXT_FUNCTIONS(Boolean, bool, CEED_CONTEXT_FIELD_BOOL)

@@ -25,7 +25,6 @@ typedef struct {
   CeedEvalMode eval_mode;
   CeedInt num_comp, size, P, Q;
   Axes axes;
-  CeedVector vec;
   const CeedScalar *from;
   CeedScalar *to;
   CeedScalar *e, *q;
@@ -38,10 +37,8 @@ typedef struct {
 
 typedef struct {
   CeedQFunction qf;
-  CeedInt num_elem, num_points; /* points of a group */
+  CeedInt num_elem, num_qpts; /* points of an element */
   Field in[CEED_MAX_FIELDS], out[CEED_MAX_FIELDS];
-  CeedInt num_read, num_written; /* fields whose vectors are acquired */
-  void *memory;
 } Plan;
 
 // ------------------------------------------------------------------------------------------------
@@ -53,11 +50,37 @@ typedef struct {
   CeedSize used;
 } Arena;
 
+/* Sizes beyond this one are all the same: there is no such memory. */
+static const CeedSize too_large = PTRDIFF_MAX / 64;
+
+static CeedSize Product(CeedSize a, CeedSize b) {
+  CeedSize product;
+
+  return __builtin_mul_overflow(a, b, &product) || product > too_large ? too_large : product;
+}
+
 static CeedScalar *Take(Arena *arena, CeedSize count) {
   CeedScalar *memory = arena->next ? arena->next + arena->used : NULL;
 
   arena->used += (count + 31) / 32 * 32; /* at least 128 bytes: lanes are aligned */
+  if (arena->used > too_large) arena->used = too_large;
   return memory;
+}
+
+/* From rows of `width` entries to rows of W, in place: the last entry fills the lanes that are over,
+   so that they hold sound values; and back. */
+static void Spread(CeedScalar *q, CeedSize rows, CeedInt width) {
+  for (CeedSize row = rows - 1; row >= 0; row--) {
+    for (CeedInt lane = W - 1; lane >= 0; lane--) {
+      q[row * W + lane] = q[row * width + CeedIntMin(lane, width - 1)];
+    }
+  }
+}
+
+static void Squeeze(CeedScalar *q, CeedSize rows, CeedInt width) {
+  for (CeedSize row = 0; row < rows; row++) {
+    for (CeedInt lane = 0; lane < width; lane++) q[row * width + lane] = q[row * W + lane];
+  }
 }
 
 static void Transpose(CeedInt rows, CeedInt columns, const CeedScalar *from, CeedScalar *to) {
@@ -74,8 +97,8 @@ static void PlanAxes(CeedBasis basis, bool transpose, Arena *arena, Axes *axes) 
   CeedInt num_grad = is_tensor ? 1 : basis->dim;
   const CeedScalar *interp = is_tensor ? basis->interp_1d : basis->interp;
   const CeedScalar *grad = is_tensor ? basis->grad_1d : basis->grad;
-  CeedSize size = (CeedSize)P * Q;
-  CeedScalar *copy = transpose ? Take(arena, (1 + num_grad) * size) : NULL;
+  CeedSize size = Product(P, Q);
+  CeedScalar *copy = transpose ? Take(arena, Product(1 + num_grad, size)) : NULL;
 
   *axes = (Axes){.dim = basis->dim, .num_axes = is_tensor ? basis->dim : 1, .P_1d = P, .Q_1d = Q};
   axes->m = transpose ? P : Q;
@@ -98,38 +121,36 @@ static CeedSize StageSize(const Axes *axes) {
   return size;
 }
 
-static void PlanField(CeedQFunctionField qf_field, CeedOperatorField field, CeedVector active,
-                      CeedInt Q, bool is_output, Arena *arena, Field *f) {
+static void PlanField(CeedQFunctionField qf_field, CeedOperatorField field, CeedInt Q,
+                      bool is_output, Arena *arena, Field *f) {
   f->eval_mode = qf_field->eval_mode;
   f->size = qf_field->size;
   f->Q = Q;
-  f->vec = CeedOperatorFieldVector(field, active);
-  f->q = Take(arena, (CeedSize)f->size * Q * W);
+  f->q = Take(arena, Product(f->size, (CeedSize)Q * W));
   if (f->eval_mode == CEED_EVAL_WEIGHT) return;
   f->rstr = field->rstr;
   f->num_comp = field->rstr->num_comp;
   f->P = field->rstr->elem_size;
   f->e = f->q;
   if (f->eval_mode == CEED_EVAL_NONE) return;
-  f->e = Take(arena, (CeedSize)f->num_comp * f->P * W);
+  f->e = Take(arena, Product(f->num_comp, (CeedSize)f->P * W));
   PlanAxes(field->basis, is_output, arena, &f->axes);
   for (int i = 0; i < 4; i++) f->work[i] = Take(arena, StageSize(&f->axes));
 }
 
-static void PlanFields(CeedOperator op, CeedOperatorForm *form, CeedVector in, CeedVector out,
-                       Arena *arena, Plan *plan) {
+static void PlanFields(CeedOperator op, const CeedOperatorForm *form, Arena *arena, Plan *plan) {
   plan->qf = form->qf;
   plan->num_elem = op->num_elem;
-  plan->num_points = op->num_qpts * W;
+  plan->num_qpts = op->num_qpts;
   for (CeedInt i = 0; i < form->qf->in.count; i++) {
-    PlanField(form->qf->in.field[i], form->in[i], in, op->num_qpts, false, arena, &plan->in[i]);
+    PlanField(form->qf->in.field[i], form->in[i], op->num_qpts, false, arena, &plan->in[i]);
     if (form->qf->in.field[i]->eval_mode == CEED_EVAL_WEIGHT && arena->next) {
       CeedBasisWeightsOne(form->in[i]->basis, plan->in[i].q);
-      for (CeedInt k = plan->num_points - 1; k >= 0; k--) plan->in[i].q[k] = plan->in[i].q[k / W];
+      Spread(plan->in[i].q, op->num_qpts, 1);
     }
   }
   for (CeedInt i = 0; i < form->qf->out.count; i++) {
-    PlanField(form->qf->out.field[i], form->out[i], out, op->num_qpts, true, arena, &plan->out[i]);
+    PlanField(form->qf->out.field[i], form->out[i], op->num_qpts, true, arena, &plan->out[i]);
   }
 }
 
@@ -222,7 +243,7 @@ static void FromPoints(const Field *f) {
 // Vectors to groups, and back
 // ------------------------------------------------------------------------------------------------
 
-/* Lanes without an element repeat the last one, so that a QFunction sees sound values. */
+/* Lanes without an element repeat the last one. */
 static void Gather(const Field *f, Group group) {
   CeedElemRestriction rstr = f->rstr;
   CeedScalar *to = f->e;
@@ -301,13 +322,30 @@ static void Store(const Field *f, Group group) {
   (f->rstr->offsets ? ScatterAddOffsets : ScatterAdd)(f, group);
 }
 
-static int RunGroup(const Plan *plan, void *ctx_data, Group group) {
+/* A QFunction is called for the points of elements alone, which lie close together in the last group
+   while it has them. */
+static int CallQFunction(const Plan *plan, const CeedQFunctionCalls *calls, Group group,
+                         const CeedScalar *const *in, CeedScalar *const *out) {
+  CeedInt num_in = plan->qf->in.count, num_out = plan->qf->out.count, Q = plan->num_qpts;
+
+  if (group.width == W) return CeedQFunctionCall(calls, Q * W, in, out);
+  for (CeedInt i = 0; i < num_in; i++) {
+    Squeeze(plan->in[i].q, (CeedSize)plan->in[i].size * Q, group.width);
+  }
+  CeedCall(CeedQFunctionCall(calls, Q * group.width, in, out));
+  for (CeedInt i = 0; i < num_out; i++) {
+    Spread(plan->out[i].q, (CeedSize)plan->out[i].size * Q, group.width);
+  }
+  return CEED_ERROR_SUCCESS;
+}
+
+static int RunGroup(const Plan *plan, const CeedQFunctionCalls *calls, Group group) {
   const CeedScalar *in[CEED_MAX_FIELDS];
   CeedScalar *out[CEED_MAX_FIELDS];
 
   for (CeedInt i = 0; i < plan->qf->in.count; i++) in[i] = Load(&plan->in[i], group);
   for (CeedInt i = 0; i < plan->qf->out.count; i++) out[i] = plan->out[i].q;
-  CeedCall(CeedQFunctionCall(plan->qf, ctx_data, plan->num_points, in, out));
+  CeedCall(CallQFunction(plan, calls, group, in, out));
   for (CeedInt i = 0; i < plan->qf->out.count; i++) Store(&plan->out[i], group);
   return CEED_ERROR_SUCCESS;
 }
@@ -316,83 +354,36 @@ static int RunGroup(const Plan *plan, void *ctx_data, Group group) {
 // A whole operator
 // ------------------------------------------------------------------------------------------------
 
-/* The field before this one that writes to the same vector, or NULL. */
-static Field *SameVector(Plan *plan, CeedInt i) {
-  for (CeedInt j = 0; j < i; j++) {
-    if (plan->out[j].vec == plan->out[i].vec) return &plan->out[j];
-  }
-  return NULL;
+/* Groups have Q * W points, the last one fewer. */
+bool CeedOptFits(CeedOperator op, const CeedOperatorForm *form) {
+  CeedInt length = form->qf->vec_length, last = op->num_elem % W;
+
+  if (form->qf->points_per_call == CEED_POINTS_ALL || op->num_qpts > INT32_MAX / W) return false;
+  return op->num_qpts * W % length == 0 && op->num_qpts * last % length == 0;
 }
 
-static int AcquireOutput(Plan *plan, CeedInt i, bool add) {
-  Field *f = &plan->out[i], *same = SameVector(plan, i);
-
-  if (same) {
-    f->to = same->to;
-    return CEED_ERROR_SUCCESS;
-  }
-  CeedCall(CeedVectorAcquireWrite(f->vec, CEED_MEM_HOST, add, &f->to, "OperatorApply"));
-  if (!add && f->vec->buffer->bytes) memset(f->to, 0, f->vec->buffer->bytes);
-  return CEED_ERROR_SUCCESS;
-}
-
-static int Acquire(CeedOperatorForm *form, CeedApplyMode mode, Plan *plan) {
-  for (CeedInt i = 0; i < plan->qf->in.count; i++, plan->num_read++) {
-    Field *f = &plan->in[i];
-    if (f->eval_mode == CEED_EVAL_WEIGHT) continue;
-    CeedCall(CeedVectorAcquireRead(f->vec, CEED_MEM_HOST, &f->from, "OperatorApply"));
-  }
-  for (CeedInt i = 0; i < plan->qf->out.count; i++, plan->num_written++) {
-    bool is_active = form->out[i]->vec == CEED_VECTOR_ACTIVE;
-    CeedCall(AcquireOutput(plan, i, mode == APPLY_ADD || (mode == APPLY_ADD_ACTIVE && is_active)));
-  }
-  return CEED_ERROR_SUCCESS;
-}
-
-static int Release(Plan *plan, int code) {
-  for (CeedInt i = 0; i < plan->num_read; i++) {
-    if (plan->in[i].eval_mode != CEED_EVAL_WEIGHT) CeedVectorReleaseRead(plan->in[i].vec);
-  }
-  for (CeedInt i = 0; i < plan->num_written; i++) {
-    if (SameVector(plan, i)) continue;
-    int released = CeedVectorReleaseWrite(plan->out[i].vec);
-    if (!code) code = released;
-  }
-  return code;
-}
-
-static int Run(const Plan *plan, void *ctx_data) {
-  for (CeedInt first = 0; first < plan->num_elem; first += W) {
-    Group group = {first, CeedIntMin(W, plan->num_elem - first)};
-    CeedCall(RunGroup(plan, ctx_data, group));
-  }
-  return CEED_ERROR_SUCCESS;
-}
-
-static int MakePlan(CeedOperator op, CeedOperatorForm *form, CeedVector in, CeedVector out,
-                    Plan *plan) {
+int CeedOptSetUp(CeedOperator op, CeedOperatorForm *form) {
   Arena arena = {NULL, 0};
+  Plan plan;
 
-  memset(plan, 0, sizeof *plan);
-  PlanFields(op, form, in, out, &arena, plan);
-  CeedCall(
-      CeedOperatorFormReserve(op, form, (size_t)arena.used * sizeof(CeedScalar), &plan->memory));
-  arena = (Arena){plan->memory, 0};
-  PlanFields(op, form, in, out, &arena, plan);
-  return CEED_ERROR_SUCCESS;
+  if (!op->num_elem) return CEED_ERROR_SUCCESS;
+  PlanFields(op, form, &arena, &plan);
+  CeedCheck(arena.used < too_large, op->base.ceed, CEED_ERROR_DIMENSION,
+            "The elements are too large");
+  return CeedOperatorFormReserve(op, form, (size_t)arena.used * sizeof(CeedScalar));
 }
 
-int CeedOptApply(CeedOperator op, CeedOperatorForm *form, CeedApplyMode mode, CeedVector in,
-                 CeedVector out) {
-  void *ctx_data;
+int CeedOptApply(const CeedRun *run) {
+  Arena arena = {run->form->memory, 0};
   Plan plan;
-  int code;
 
-  if (form->qf->points_per_call == CEED_POINTS_ALL) return CeedRefApply(op, form, mode, in, out);
-  CeedCall(MakePlan(op, form, in, out, &plan));
-  CeedCall(CeedQFunctionBegin(form->qf, &ctx_data));
-  code = Acquire(form, mode, &plan);
-  if (!code) code = Run(&plan, ctx_data);
-  CeedQFunctionEnd(form->qf);
-  return Release(&plan, code);
+  if (!run->op->num_elem) return CEED_ERROR_SUCCESS;
+  PlanFields(run->op, run->form, &arena, &plan);
+  for (CeedInt i = 0; i < plan.qf->in.count; i++) plan.in[i].from = run->from[i];
+  for (CeedInt i = 0; i < plan.qf->out.count; i++) plan.out[i].to = run->to[i];
+  for (Group group = {0, 0}; group.first < plan.num_elem; group.first += group.width) {
+    group.width = CeedIntMin(W, plan.num_elem - group.first);
+    CeedCall(RunGroup(&plan, &run->calls, group));
+  }
+  return CEED_ERROR_SUCCESS;
 }

@@ -13,9 +13,10 @@ const CeedQFunction CEED_QFUNCTION_NONE = &none;
 // Life
 // ------------------------------------------------------------------------------------------------
 
-static const char *Out(CeedQFunction qf) {
-  (void)qf;
-  return NULL;
+const char *CeedQFunctionOut(void *object) {
+  CeedQFunction qf = object;
+
+  return qf->ctx ? CeedOutOfLast(qf->ctx, CeedQFunctionContextOut) : NULL;
 }
 
 static void FreeFields(CeedQFunctionFields *fields) {
@@ -25,15 +26,18 @@ static void FreeFields(CeedQFunctionFields *fields) {
   }
 }
 
-static void Free(CeedQFunction qf) {
+static void Free(void *object) {
+  CeedQFunction qf = object;
+
   FreeFields(&qf->in);
   FreeFields(&qf->out);
-  CeedQFunctionContextDestroy(&qf->ctx);
+  (void)CeedQFunctionContextDestroy(&qf->ctx);
   free(qf->source);
   free(qf);
 }
 
-CEED_OBJECT(CeedQFunction, CEED_KIND_QFUNCTION, Out, Free)
+static const CeedClass class = {CEED_KIND_QFUNCTION, CeedQFunctionOut, Free};
+CEED_OBJECT(CeedQFunction, class)
 CEED_OBJECT_CEED(CeedQFunction, CEED_KIND_QFUNCTION)
 
 static int New(Ceed ceed, const char *source, CeedQFunction *qf) {
@@ -42,7 +46,7 @@ static int New(Ceed ceed, const char *source, CeedQFunction *qf) {
 
   if (new_qf && source) new_qf->source = malloc(size);
   if (!new_qf || (source && !new_qf->source)) {
-    CeedQFunctionDestroy(&new_qf);
+    (void)CeedQFunctionDestroy(&new_qf);
     return CeedError(ceed, CEED_ERROR_MAJOR, "Out of memory: a QFunction");
   }
   if (source) memcpy(new_qf->source, source, size);
@@ -53,18 +57,28 @@ static int New(Ceed ceed, const char *source, CeedQFunction *qf) {
   return CEED_ERROR_SUCCESS;
 }
 
-int CeedQFunctionCreateInterior(Ceed ceed, CeedInt vec_length, CeedQFunctionUser f,
-                                const char *source, CeedQFunction *qf) {
-  CeedQFunction new_qf;
-
+static int NewOfUser(Ceed ceed, bool has_function, const char *source, CeedQFunction *qf) {
   CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));
   CeedCheckOutput(qf, ceed);
+  CeedCheck(has_function, ceed, CEED_ERROR_INCOMPATIBLE, "The function is NULL");
+  return New(ceed, source, qf);
+}
+
+int CeedQFunctionCreateInterior(Ceed ceed, CeedInt vec_length, CeedQFunctionUser f,
+                                const char *source, CeedQFunction *qf) {
+  CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));
   CeedCheck(vec_length >= 1, ceed, CEED_ERROR_DIMENSION, "%d is no vector length", vec_length);
-  CeedCheck(f, ceed, CEED_ERROR_INCOMPATIBLE, "The function is NULL");
-  CeedCall(New(ceed, source, &new_qf));
-  new_qf->f = f;
-  new_qf->vec_length = vec_length;
-  *qf = new_qf;
+  CeedCall(NewOfUser(ceed, f != NULL, source, qf));
+  (*qf)->f = f;
+  (*qf)->vec_length = vec_length;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedQFunctionCreateShell(Ceed ceed, CeedQFunctionShellUser f, const char *source,
+                             CeedQFunction *qf) {
+  CeedCall(NewOfUser(ceed, f != NULL, source, qf));
+  (*qf)->shell = f;
+  (*qf)->points_per_call = CEED_POINTS_ALL;
   return CEED_ERROR_SUCCESS;
 }
 
@@ -80,6 +94,7 @@ static int FillFromGallery(CeedQFunction qf, const CeedGalleryRow *row) {
   qf->f = row->f;
   qf->flops = row->flops;
   qf->is_copy = qf->is_open = !row->f;
+  qf->is_scaled = !strcmp(row->name, "Scale");
   return CEED_ERROR_SUCCESS;
 }
 
@@ -106,7 +121,7 @@ int CeedQFunctionCreateInteriorByName(Ceed ceed, const char *name, CeedQFunction
   CeedCall(New(ceed, name, &new_qf));
   code = FillFromGallery(new_qf, row);
   if (code) {
-    CeedQFunctionDestroy(&new_qf);
+    (void)CeedQFunctionDestroy(&new_qf);
     return code;
   }
   *qf = new_qf;
@@ -122,7 +137,7 @@ int CeedQFunctionCreateIdentity(Ceed ceed, CeedInt size, CeedEvalMode in_mode,
   code = CeedQFunctionAddInput(new_qf, "input", size, in_mode);
   if (!code) code = CeedQFunctionAddOutput(new_qf, "output", size, out_mode);
   if (code) {
-    CeedQFunctionDestroy(&new_qf);
+    (void)CeedQFunctionDestroy(&new_qf);
     return code;
   }
   new_qf->is_open = false;
@@ -149,7 +164,7 @@ static int CheckField(CeedQFunction qf, const char *name, CeedInt size, CeedEval
   CeedCall(CeedObjectCheck(qf, CEED_KIND_QFUNCTION));
   ceed = qf->base.ceed;
   CeedCheck(name && name[0], ceed, CEED_ERROR_INCOMPATIBLE, "The field has no name");
-  CeedCheck(!qf->is_used, ceed, CEED_ERROR_INCOMPATIBLE,
+  CeedCheck(!__atomic_load_n(&qf->is_used, __ATOMIC_RELAXED), ceed, CEED_ERROR_INCOMPATIBLE,
             "The field \"%s\" can't be added: an operator has the QFunction", name);
   CeedCall(CeedEvalModeCheck(ceed, eval_mode));
   CeedCheck(size >= 1, ceed, CEED_ERROR_DIMENSION, "The field \"%s\" has %d components", name,
@@ -243,6 +258,8 @@ int CeedQFunctionSetPointsPerCall(CeedQFunction qf, CeedInt n) {
             "%d points a call are not supported: 0 leaves it to the backend, CEED_POINTS_ALL asks "
             "for all",
             n);
+  CeedCheck(!qf->shell || n == CEED_POINTS_ALL, qf->base.ceed, CEED_ERROR_UNSUPPORTED,
+            "A routine on vectors has all points in one call");
   qf->points_per_call = n;
   return CEED_ERROR_SUCCESS;
 }
@@ -276,60 +293,128 @@ int CeedQFunctionView(CeedQFunction qf, FILE *stream) {
 // Calls
 // ------------------------------------------------------------------------------------------------
 
-int CeedQFunctionBegin(CeedQFunction qf, void **ctx_data) {
+static int CheckCopy(CeedQFunction qf) {
   Ceed ceed = qf->base.ceed;
 
-  *ctx_data = NULL;
-  if (qf->is_copy) {
-    CeedCheck(qf->in.field[0]->size == qf->out.field[0]->size, ceed, CEED_ERROR_DIMENSION,
-              "%s has %d components in and %d out", qf->source, qf->in.field[0]->size,
-              qf->out.field[0]->size);
-    CeedCheck(qf->ctx || strcmp(qf->source, "Scale"), ceed, CEED_ERROR_INCOMPLETE,
-              "Scale has no context with the number to scale by");
-    CeedCheck(!qf->ctx || qf->ctx->size >= sizeof(CeedScalar), ceed, CEED_ERROR_DIMENSION,
-              "The context of %s is smaller than a CeedScalar", qf->source);
+  CeedCheck(qf->in.field[0]->size == qf->out.field[0]->size, ceed, CEED_ERROR_DIMENSION,
+            "%s has %d components in and %d out", qf->source, qf->in.field[0]->size,
+            qf->out.field[0]->size);
+  if (!qf->is_scaled) return CEED_ERROR_SUCCESS;
+  CeedCheck(qf->ctx, ceed, CEED_ERROR_INCOMPLETE, "%s has no context with the number to scale by",
+            qf->source);
+  CeedCheck(qf->ctx->data.size >= sizeof(CeedScalar), ceed, CEED_ERROR_DIMENSION,
+            "The context of %s is smaller than a CeedScalar", qf->source);
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedQFunctionBegin(CeedQFunction qf, CeedSize num_points, CeedQFunctionCalls *calls) {
+  *calls = (CeedQFunctionCalls){qf, qf->ctx, NULL};
+  CeedCheck(num_points % qf->vec_length == 0, qf->base.ceed, CEED_ERROR_DIMENSION,
+            "%td points are no multiple of the vector length %d", num_points, qf->vec_length);
+  if (qf->is_copy) CeedCall(CheckCopy(qf));
+  if (qf->ctx) {
+    CeedCall(CeedQFunctionContextAcquire(qf->ctx, qf->ctx_is_writable, "A call of a QFunction",
+                                         &calls->ctx_data));
+    CeedObjectRefer(qf->ctx);
   }
-  if (!qf->ctx) return CEED_ERROR_SUCCESS;
-  return CeedQFunctionContextAcquire(qf->ctx, qf->ctx_is_writable, ctx_data);
+  CeedObjectRefer(qf);
+  return CEED_ERROR_SUCCESS;
 }
 
-void CeedQFunctionEnd(CeedQFunction qf) {
-  if (qf->ctx) CeedQFunctionContextRelease(qf->ctx);
+void CeedQFunctionEnd(CeedQFunctionCalls *calls) {
+  if (calls->ctx) CeedQFunctionContextRelease(calls->ctx);
+  (void)CeedQFunctionContextDestroy(&calls->ctx);
+  (void)CeedQFunctionDestroy(&calls->qf);
 }
 
-static void Copy(CeedQFunction qf, const void *ctx_data, CeedInt Q, const CeedScalar *in,
+static void Copy(const CeedQFunctionCalls *calls, CeedInt Q, const CeedScalar *in,
                  CeedScalar *out) {
+  CeedSize count = (CeedSize)calls->qf->in.field[0]->size * Q;
   CeedScalar factor = 1;
 
-  if (ctx_data) memcpy(&factor, ctx_data, sizeof factor);
-  for (CeedSize i = 0; i < (CeedSize)qf->in.field[0]->size * Q; i++) out[i] = factor * in[i];
+  if (calls->qf->is_scaled) memcpy(&factor, calls->ctx_data, sizeof factor);
+  for (CeedSize i = 0; i < count; i++) out[i] = factor * in[i];
 }
 
-int CeedQFunctionCall(CeedQFunction qf, void *ctx_data, CeedInt Q, const CeedScalar *const *in,
-                      CeedScalar *const *out) {
-  uint64_t errors = CeedErrorCount();
-  int code;
-
-  CeedCheck(Q % qf->vec_length == 0, qf->base.ceed, CEED_ERROR_DIMENSION,
-            "%d points are no multiple of the vector length %d", Q, qf->vec_length);
-  if (!Q) return CEED_ERROR_SUCCESS;
-  if (qf->is_copy) {
-    Copy(qf, ctx_data, Q, in[0], out[0]);
-    return CEED_ERROR_SUCCESS;
-  }
-  code = qf->f(ctx_data, Q, in, out);
-  if (!code || CeedErrorCount() != errors) return code;
+/* The code of a function that has failed, with a text unless it gave one itself. */
+static int Failed(CeedQFunction qf, int code, uint64_t errors) {
+  if (CeedErrorCount() != errors) return code;
   return CeedError(qf->base.ceed, code, "The QFunction %s returned %d",
                    qf->source ? qf->source : "", code);
 }
 
-/* The vectors of one call: inputs, then outputs. */
-typedef struct {
-  CeedVector *u, *v;
-  CeedInt num_read, num_written;
+int CeedQFunctionCall(const CeedQFunctionCalls *calls, CeedInt Q, const CeedScalar *const *in,
+                      CeedScalar *const *out) {
+  CeedQFunction qf = calls->qf;
+  uint64_t errors = CeedErrorCount();
+  int code;
+
+  if (!Q) return CEED_ERROR_SUCCESS;
+  if (qf->is_copy) {
+    Copy(calls, Q, in[0], out[0]);
+    return CEED_ERROR_SUCCESS;
+  }
+  code = qf->f(calls->ctx_data, Q, in, out);
+  return code ? Failed(qf, code, errors) : CEED_ERROR_SUCCESS;
+}
+
+static int CallShell(const CeedQFunctionCalls *calls, CeedInt Q, const CeedVector *u,
+                     const CeedVector *v) {
+  CeedQFunction qf = calls->qf;
+  uint64_t errors = CeedErrorCount();
+  int code = Q ? qf->shell(calls->ctx_data, Q, u, v) : CEED_ERROR_SUCCESS;
+
+  if (code) return Failed(qf, code, errors);
+  for (CeedInt i = 0; Q && i < qf->out.count; i++) {
+    CeedCheck(CeedBufferWord(v[i]->buffer) & VALID, qf->base.ceed, CEED_ERROR_INCOMPLETE,
+              "The QFunction %s gave no values for the output \"%s\"", qf->source ? qf->source : "",
+              qf->out.field[i]->name);
+  }
+  return CEED_ERROR_SUCCESS;
+}
+
+static int CallOnVectors(const CeedQFunctionCalls *calls, CeedInt Q, const CeedArguments *a,
+                         const CeedVector *u, const CeedVector *v) {
+  CeedInt num_in = calls->qf->in.count;
   const CeedScalar *in[CEED_MAX_FIELDS];
   CeedScalar *out[CEED_MAX_FIELDS];
-} Arguments;
+
+  if (calls->qf->shell) return CallShell(calls, Q, u, v);
+  for (CeedInt i = 0; i < num_in; i++) in[i] = a->list[i].from;
+  for (CeedInt i = 0; i < calls->qf->out.count; i++) out[i] = a->list[num_in + i].to;
+  return CeedQFunctionCall(calls, Q, in, out);
+}
+
+int CeedQFunctionRun(const CeedQFunctionCalls *calls, CeedInt Q, CeedVector *u, CeedVector *v) {
+  CeedQFunction qf = calls->qf;
+  CeedArguments a = {.what = "QFunctionApply"};
+  int code;
+
+  for (CeedInt i = 0; i < qf->in.count; i++) CeedArgumentsAddRead(&a, u[i], qf->in.field[i]->name);
+  for (CeedInt i = 0; !qf->shell && i < qf->out.count; i++) {
+    CeedArgumentsAddWrite(&a, v[i], qf->out.field[i]->name, false);
+  }
+  CeedCall(CeedArgumentsAcquire(qf->base.ceed, &a));
+  code = CallOnVectors(calls, Q, &a, u, v);
+  if (!code) return CeedArgumentsRelease(&a);
+  CeedArgumentsCancel(&a);
+  return code;
+}
+
+/* A shell may replace the memory of its outputs, but not that of the caller's vectors. */
+static int RunAndCopy(const CeedQFunctionCalls *calls, CeedInt Q, CeedVector *u, CeedVector *v) {
+  CeedInt count = calls->qf->out.count;
+  CeedVector own[CEED_MAX_FIELDS] = {NULL};
+  int code = CEED_ERROR_SUCCESS;
+
+  for (CeedInt i = 0; !code && i < count; i++) {
+    code = CeedVectorCreate(calls->qf->base.ceed, v[i]->length, &own[i]);
+  }
+  if (!code) code = CeedQFunctionRun(calls, Q, u, own);
+  for (CeedInt i = 0; !code && i < count; i++) code = CeedVectorCopy(own[i], v[i]);
+  for (CeedInt i = 0; i < count; i++) (void)CeedVectorDestroy(&own[i]);
+  return code;
+}
 
 static int CheckVectors(const CeedQFunctionFields *fields, CeedInt Q, CeedVector *vectors,
                         Ceed ceed) {
@@ -343,54 +428,30 @@ static int CheckVectors(const CeedQFunctionFields *fields, CeedInt Q, CeedVector
   return CEED_ERROR_SUCCESS;
 }
 
-static int CheckDistinct(CeedQFunction qf, CeedVector *u, CeedVector *v) {
+/* Before a shell is called, because its outputs are copied afterwards. */
+static int CheckOutputs(CeedQFunction qf, CeedVector *u, CeedVector *v) {
+  CeedArguments a = {.what = "QFunctionApply"};
+
+  for (CeedInt i = 0; i < qf->in.count; i++) CeedArgumentsAddRead(&a, u[i], qf->in.field[i]->name);
   for (CeedInt i = 0; i < qf->out.count; i++) {
-    for (CeedInt j = 0; j < qf->in.count; j++) {
-      CeedCheck(v[i] != u[j], qf->base.ceed, CEED_ERROR_INCOMPATIBLE,
-                "QFunctionApply: one vector is input \"%s\" and output \"%s\" at once",
-                qf->in.field[j]->name, qf->out.field[i]->name);
-    }
+    CeedArgumentsAddWrite(&a, v[i], qf->out.field[i]->name, false);
   }
+  CeedCall(CeedArgumentsAcquire(qf->base.ceed, &a));
+  CeedArgumentsCancel(&a);
   return CEED_ERROR_SUCCESS;
-}
-
-static int Acquire(CeedQFunction qf, Arguments *a) {
-  static const char what[] = "QFunctionApply";
-
-  for (CeedInt i = 0; i < qf->in.count; i++, a->num_read++) {
-    CeedCall(CeedVectorAcquireRead(a->u[i], CEED_MEM_HOST, &a->in[i], what));
-  }
-  for (CeedInt i = 0; i < qf->out.count; i++, a->num_written++) {
-    CeedCall(CeedVectorAcquireWrite(a->v[i], CEED_MEM_HOST, false, &a->out[i], what));
-  }
-  return CEED_ERROR_SUCCESS;
-}
-
-static int Release(const Arguments *a, int code) {
-  for (CeedInt i = 0; i < a->num_written; i++) {
-    if (code) {
-      CeedVectorCancelWrite(a->v[i]);
-    } else {
-      code = CeedVectorReleaseWrite(a->v[i]);
-    }
-  }
-  for (CeedInt i = 0; i < a->num_read; i++) CeedVectorReleaseRead(a->u[i]);
-  return code;
 }
 
 int CeedQFunctionApply(CeedQFunction qf, CeedInt Q, CeedVector *u, CeedVector *v) {
-  Arguments a = {.u = u, .v = v};
-  void *ctx_data;
+  CeedQFunctionCalls calls;
   int code;
 
   CeedCall(CeedObjectCheck(qf, CEED_KIND_QFUNCTION));
   CeedCheck(Q >= 0, qf->base.ceed, CEED_ERROR_DIMENSION, "%d is no number of points", Q);
   CeedCall(CheckVectors(&qf->in, Q, u, qf->base.ceed));
   CeedCall(CheckVectors(&qf->out, Q, v, qf->base.ceed));
-  CeedCall(CheckDistinct(qf, u, v));
-  CeedCall(CeedQFunctionBegin(qf, &ctx_data));
-  code = Acquire(qf, &a);
-  if (!code) code = CeedQFunctionCall(qf, ctx_data, Q, a.in, a.out);
-  CeedQFunctionEnd(qf);
-  return Release(&a, code);
+  if (qf->shell) CeedCall(CheckOutputs(qf, u, v));
+  CeedCall(CeedQFunctionBegin(qf, Q, &calls));
+  code = (qf->shell ? RunAndCopy : CeedQFunctionRun)(&calls, Q, u, v);
+  CeedQFunctionEnd(&calls);
+  return code;
 }

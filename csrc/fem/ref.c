@@ -1,5 +1,5 @@
 // The reference backend: every step of an operator for all elements at once, by the functions that
-// anybody can call.
+// anybody can call; the last one alone, into outputs that are locked already, is the library's own.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "fem.h"
 
@@ -25,6 +25,12 @@ int CeedRefSetUp(CeedOperator op, CeedOperatorForm *form) {
   return MakeVectors(op, &form->qf->out, form->out, form->e_out, form->q_out);
 }
 
+void CeedRefTearDown(CeedOperatorForm *form) {
+  for (CeedInt i = 0; form->qf->shell && i < form->qf->out.count; i++) {
+    (void)CeedVectorDestroy(&form->q_out[i]);
+  }
+}
+
 int CeedRefToPoints(CeedOperator op, CeedOperatorField field, CeedEvalMode eval_mode, CeedVector l,
                     CeedVector e, CeedVector q) {
   CeedElemRestriction rstr = field->rstr;
@@ -42,38 +48,33 @@ int CeedRefToPoints(CeedOperator op, CeedOperatorField field, CeedEvalMode eval_
 }
 
 int CeedRefFromPoints(CeedOperator op, CeedOperatorField field, CeedEvalMode eval_mode,
-                      CeedVector q, CeedVector e, CeedVector l) {
+                      CeedVector q, CeedVector e, CeedScalar *l) {
+  const CeedScalar *from;
+
   if (eval_mode != CEED_EVAL_NONE) {
     CeedCall(CeedBasisApply(field->basis, op->num_elem, CEED_TRANSPOSE, eval_mode, q, e));
     q = e;
   }
-  return CeedElemRestrictionApply(field->rstr, CEED_TRANSPOSE, q, l, CEED_REQUEST_IMMEDIATE);
-}
-
-static int ZeroOutputs(CeedOperatorForm *form, CeedApplyMode mode, CeedVector out) {
-  for (CeedInt i = 0; i < form->qf->out.count; i++) {
-    bool is_active = form->out[i]->vec == CEED_VECTOR_ACTIVE;
-    if (mode == APPLY_ADD || (mode == APPLY_ADD_ACTIVE && is_active)) continue;
-    CeedCall(CeedVectorSetValue(CeedOperatorFieldVector(form->out[i], out), 0));
-  }
+  CeedCall(CeedVectorAcquireRead(q, CEED_MEM_HOST, &from, "OperatorApply"));
+  CeedElemRestrictionScatterAdd(field->rstr, from, l);
+  CeedVectorReleaseRead(q);
   return CEED_ERROR_SUCCESS;
 }
 
-int CeedRefApply(CeedOperator op, CeedOperatorForm *form, CeedApplyMode mode, CeedVector in,
-                 CeedVector out) {
+int CeedRefApply(const CeedRun *run) {
+  CeedOperatorForm *form = run->form;
   CeedQFunction qf = form->qf;
+  CeedOperator op = run->op;
 
-  CeedCall(CeedRefSetUp(op, form));
   for (CeedInt i = 0; i < qf->in.count; i++) {
     CeedCall(CeedRefToPoints(op, form->in[i], qf->in.field[i]->eval_mode,
-                             CeedOperatorFieldVector(form->in[i], in), form->e_in[i],
+                             CeedOperatorFieldVector(form->in[i], run->in), form->e_in[i],
                              form->q_in[i]));
   }
-  CeedCall(CeedQFunctionApply(qf, CeedOperatorNumPoints(op), form->q_in, form->q_out));
-  CeedCall(ZeroOutputs(form, mode, out));
+  CeedCall(CeedQFunctionRun(&run->calls, CeedOperatorNumPoints(op), form->q_in, form->q_out));
   for (CeedInt i = 0; i < qf->out.count; i++) {
     CeedCall(CeedRefFromPoints(op, form->out[i], qf->out.field[i]->eval_mode, form->q_out[i],
-                               form->e_out[i], CeedOperatorFieldVector(form->out[i], out)));
+                               form->e_out[i], run->to[i]));
   }
   return CEED_ERROR_SUCCESS;
 }

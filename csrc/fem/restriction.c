@@ -16,16 +16,21 @@ const CeedInt CEED_STRIDES_BACKEND[3] = {INT32_MIN, INT32_MIN, INT32_MIN};
 // Life
 // ------------------------------------------------------------------------------------------------
 
-static const char *Out(CeedElemRestriction rstr) {
-  return rstr->readers ? "The offsets are out" : NULL;
+const char *CeedElemRestrictionOut(void *object) {
+  CeedElemRestriction rstr = object;
+
+  return __atomic_load_n(&rstr->readers, __ATOMIC_ACQUIRE) ? "The offsets are out" : NULL;
 }
 
-static void Free(CeedElemRestriction rstr) {
+static void Free(void *object) {
+  CeedElemRestriction rstr = object;
+
   free(rstr->own_offsets);
   free(rstr);
 }
 
-CEED_OBJECT(CeedElemRestriction, CEED_KIND_RESTRICTION, Out, Free)
+static const CeedClass class = {CEED_KIND_RESTRICTION, CeedElemRestrictionOut, Free};
+CEED_OBJECT(CeedElemRestriction, class)
 CEED_OBJECT_CEED(CeedElemRestriction, CEED_KIND_RESTRICTION)
 
 /* A restriction whose sizes are checked. */
@@ -103,7 +108,7 @@ int CeedElemRestrictionCreate(Ceed ceed, CeedInt num_elem, CeedInt elem_size, Ce
   new_rstr->comp_stride = comp_stride;
   code = SetOffsets(new_rstr, mem_type, copy_mode, offsets);
   if (code) {
-    CeedElemRestrictionDestroy(&new_rstr);
+    (void)CeedElemRestrictionDestroy(&new_rstr);
     return code;
   }
   *rstr = new_rstr;
@@ -148,7 +153,7 @@ int CeedElemRestrictionCreateStrided(Ceed ceed, CeedInt num_elem, CeedInt elem_s
   CeedCall(New(ceed, num_elem, elem_size, num_comp, l_size, rstr ? &new_rstr : NULL));
   code = SetStrides(new_rstr, strides);
   if (code) {
-    CeedElemRestrictionDestroy(&new_rstr);
+    (void)CeedElemRestrictionDestroy(&new_rstr);
     return code;
   }
   *rstr = new_rstr;
@@ -191,6 +196,7 @@ int CeedElemRestrictionGetELayout(CeedElemRestriction rstr, CeedInt layout[3]) {
 }
 
 int CeedElemRestrictionGetLLayout(CeedElemRestriction rstr, CeedInt layout[3]) {
+  CeedSize stride;
   Ceed ceed;
 
   CeedCall(CeedObjectCheck(rstr, CEED_KIND_RESTRICTION));
@@ -200,9 +206,12 @@ int CeedElemRestrictionGetLLayout(CeedElemRestriction rstr, CeedInt layout[3]) {
             "A restriction by offsets has no layout of its L-vector");
   CeedCheck(rstr->lanes <= 1, ceed, CEED_ERROR_UNSUPPORTED,
             "The layout of %s for CEED_STRIDES_BACKEND has no strides", ceed->resource->name);
+  stride = (CeedSize)rstr->elem_size * rstr->num_comp;
+  CeedCheck(!rstr->lanes || stride <= INT32_MAX, ceed, CEED_ERROR_DIMENSION,
+            "The stride %td of elements is no CeedInt", stride);
   layout[0] = rstr->lanes ? 1 : rstr->strides[0];
   layout[1] = rstr->lanes ? rstr->elem_size : rstr->strides[1];
-  layout[2] = rstr->lanes ? rstr->elem_size * rstr->num_comp : rstr->strides[2];
+  layout[2] = rstr->lanes ? (CeedInt)stride : rstr->strides[2];
   return CEED_ERROR_SUCCESS;
 }
 
@@ -216,19 +225,23 @@ int CeedElemRestrictionGetOffsets(CeedElemRestriction rstr, CeedMemType mem_type
   CeedCheck(rstr->offsets, rstr->base.ceed, CEED_ERROR_INCOMPATIBLE,
             "A strided restriction has no offsets");
   *offsets = rstr->offsets;
-  rstr->readers++;
+  __atomic_add_fetch(&rstr->readers, 1, __ATOMIC_RELAXED);
   return CEED_ERROR_SUCCESS;
 }
 
 int CeedElemRestrictionRestoreOffsets(CeedElemRestriction rstr, const CeedInt **offsets) {
+  int64_t readers;
+
   CeedCall(CeedObjectCheck(rstr, CEED_KIND_RESTRICTION));
   CeedCheckOutput(offsets, rstr->base.ceed);
-  CeedCheck(rstr->readers, rstr->base.ceed, CEED_ERROR_ACCESS,
-            "RestoreOffsets: no offsets are out");
-  CeedCheck(*offsets == rstr->offsets, rstr->base.ceed, CEED_ERROR_INCOMPATIBLE,
-            "RestoreOffsets: %p are not the offsets that are out", (const void *)*offsets);
+  readers = __atomic_load_n(&rstr->readers, __ATOMIC_RELAXED);
+  do {
+    CeedCheck(readers, rstr->base.ceed, CEED_ERROR_ACCESS, "RestoreOffsets: no offsets are out");
+    CeedCheck(*offsets == rstr->offsets, rstr->base.ceed, CEED_ERROR_INCOMPATIBLE,
+              "RestoreOffsets: %p are not the offsets that are out", (const void *)*offsets);
+  } while (!__atomic_compare_exchange_n(&rstr->readers, &readers, readers - 1, true,
+                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED));
   *offsets = NULL;
-  rstr->readers--;
   return CEED_ERROR_SUCCESS;
 }
 
@@ -264,7 +277,7 @@ int CeedElemRestrictionCreateVector(CeedElemRestriction rstr, CeedVector *lvec, 
   if (evec) {
     int code = CeedVectorCreate(rstr->base.ceed, rstr->e_size, evec);
     if (code) {
-      CeedVectorDestroy(&new_lvec);
+      (void)CeedVectorDestroy(&new_lvec);
       return code;
     }
   }
@@ -282,8 +295,7 @@ static void Gather(CeedElemRestriction rstr, const CeedScalar *l, CeedScalar *e)
   }
 }
 
-/* NULL stands for ones. */
-static void ScatterAdd(CeedElemRestriction rstr, const CeedScalar *e, CeedScalar *l) {
+void CeedElemRestrictionScatterAdd(CeedElemRestriction rstr, const CeedScalar *e, CeedScalar *l) {
   for (CeedInt comp = 0; comp < rstr->num_comp; comp++) {
     for (CeedInt elem = 0; elem < rstr->num_elem; elem++) {
       for (CeedInt node = 0; node < rstr->elem_size; node++) {
@@ -297,31 +309,20 @@ int CeedElemRestrictionApply(CeedElemRestriction rstr, CeedTransposeMode t_mode,
                              CeedVector ru, CeedRequest *request) {
   static const char what[] = "ElemRestrictionApply";
   bool transpose = t_mode == CEED_TRANSPOSE;
-  const CeedScalar *from;
-  CeedScalar *to;
-  int code;
+  CeedArguments a = {.what = what};
 
   (void)request;
   CeedCall(CeedObjectCheck(rstr, CEED_KIND_RESTRICTION));
   CeedCall(CeedTransposeModeCheck(rstr->base.ceed, t_mode));
   CeedCall(CeedObjectCheck(u, CEED_KIND_VECTOR));
   CeedCall(CeedObjectCheck(ru, CEED_KIND_VECTOR));
-  CeedCheck(u != ru, rstr->base.ceed, CEED_ERROR_INCOMPATIBLE,
-            "%s: one vector is input and output at once", what);
   CeedCall(CeedVectorLengthCheck(u, transpose ? rstr->e_size : rstr->l_size, what));
   CeedCall(CeedVectorLengthCheck(ru, transpose ? rstr->l_size : rstr->e_size, what));
-  CeedCall(CeedVectorAcquireRead(u, CEED_MEM_HOST, &from, what));
-  code = CeedVectorAcquireWrite(ru, CEED_MEM_HOST, transpose, &to, what);
-  if (!code) {
-    if (transpose) {
-      ScatterAdd(rstr, from, to);
-    } else {
-      Gather(rstr, from, to);
-    }
-    code = CeedVectorReleaseWrite(ru);
-  }
-  CeedVectorReleaseRead(u);
-  return code;
+  CeedArgumentsAddRead(&a, u, "u");
+  CeedArgumentsAddWrite(&a, ru, "ru", transpose);
+  CeedCall(CeedArgumentsAcquire(rstr->base.ceed, &a));
+  (transpose ? CeedElemRestrictionScatterAdd : Gather)(rstr, a.list[0].from, a.list[1].to);
+  return CeedArgumentsRelease(&a);
 }
 
 int CeedElemRestrictionGetMultiplicity(CeedElemRestriction rstr, CeedVector mult) {
@@ -333,7 +334,7 @@ int CeedElemRestrictionGetMultiplicity(CeedElemRestriction rstr, CeedVector mult
   CeedCall(CeedVectorLengthCheck(mult, rstr->l_size, what));
   CeedCall(CeedVectorAcquireWrite(mult, CEED_MEM_HOST, false, &counts, what));
   if (mult->length) memset(counts, 0, (size_t)mult->length * sizeof *counts);
-  ScatterAdd(rstr, NULL, counts);
+  CeedElemRestrictionScatterAdd(rstr, NULL, counts);
   return CeedVectorReleaseWrite(mult);
 }
 

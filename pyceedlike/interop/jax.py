@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .._lib import CeedAccessError, CeedCopyError, CeedIncompatibleError, at_end
+from .._lib import USE_POINTER, CeedAccessError, CeedCopyError, CeedIncompatibleError, at_end
+from .numpy import address_view, check_result
 
 if TYPE_CHECKING:
     import jax
@@ -58,20 +59,43 @@ def check_precision(scalar: str) -> None:
         )
 
 
-def evaluate(function: Any, views: list[numpy.ndarray], values: dict[str, Any]) -> Any:
-    """Return the results of a jitted function of arrays, when they are there.
+class Evaluator:
+    """Calls a function that is jitted, or will be, with the memory of vectors."""
 
-    Only its tracers see the arrays, so that nobody keeps one over memory that is given back, and
-    nobody writes it.
-    """
-    import jax.dlpack
+    def __init__(self, function: Callable[..., Any], scalar: str) -> None:
+        import jax
 
-    from .numpy import unlocked
+        check_precision(scalar)
+        is_jitted = type(function).__module__.partition(".")[0] in ("jax", "jaxlib")
+        self.function = function if is_jitted else jax.jit(function)
+        self.scalar = scalar
 
-    if views:
-        check_precision(views[0].dtype.name)
-    arrays = [jax.dlpack.from_dlpack(unlocked(view)) for view in views]
-    return jax.block_until_ready(function(*arrays, **values))
+    def argument(self, vector: Vector, shape: tuple[int, ...]) -> numpy.ndarray:
+        """Return an array over the memory, which JAX shares.
+
+        Only tracers see it, so that nobody keeps it; and as JAX lets go of it late, it does not
+        count. jax.disable_jit() shows it to the function.
+        """
+        import jax
+
+        if jax.config.jax_disable_jit:
+            return vector._array_read().reshape(shape)
+        return address_view(vector, shape)
+
+    def call(self, arrays: list[numpy.ndarray], values: dict[str, Any]) -> Any:
+        """Return the results of the function when they are there, since it reads until then."""
+        import jax
+
+        check_precision(self.scalar)
+        return jax.block_until_ready(self.function(*arrays, **values))
+
+    def result(self, x: Any, shape: tuple[int, ...], what: str) -> tuple[jax.Array, int]:
+        """Return a result that has this shape, and how a vector takes it."""
+        import jax
+
+        array = x if isinstance(x, jax.Array) else jax.numpy.asarray(x)
+        check_result(array, shape, self.scalar, what)
+        return array, USE_POINTER
 
 
 def _read(lease: Lease, owner: Exporter) -> jax.Array:

@@ -3,10 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from .._lib import CeedCopyError, CeedDimensionError, CeedIncompatibleError
+from .._lib import (
+    COPY_VALUES,
+    USE_POINTER,
+    CeedCopyError,
+    CeedDimensionError,
+    CeedIncompatibleError,
+)
 
 if TYPE_CHECKING:
     import numpy
@@ -97,7 +103,8 @@ def write_batch(
         )
     inside = tuple(slice(low, low + n) for (low, _), n in zip(layers, views[0].shape, strict=True))
     for block, view in zip(array, views, strict=True):
-        view[...] = result(block[inside], view.shape, view.dtype.name, what)
+        check_result(block[inside], view.shape, view.dtype.name, what)
+        view[...] = block[inside]
 
 
 def view(bracket: Bracket) -> numpy.ndarray:
@@ -182,9 +189,11 @@ def copy_of(buffer: Any, dtype: str, shape: tuple[int, ...]) -> numpy.ndarray:
 
 
 def compact(x: Any, scalar: str) -> numpy.ndarray:
-    """Return the entries of x in one axis, in a precision."""
+    """Return the entries of x in one axis, in a precision. Raises TypeError for complex ones."""
     import numpy
 
+    if numpy.iscomplexobj(x):
+        raise TypeError("operators are real: apply them to the real and the imaginary part")
     return numpy.ascontiguousarray(x, scalar).ravel()
 
 
@@ -195,51 +204,56 @@ def over(buffer: Any, scalar: str, shape: tuple[int, ...]) -> numpy.ndarray:
     return numpy.frombuffer(buffer, scalar).reshape(shape)
 
 
-class _Interface:
-    """What NumPy makes an array of, over the memory of another."""
-
-    def __init__(self, array: numpy.ndarray, **changes: Any) -> None:
-        self.array = array
-        self.__array_interface__ = {**array.__array_interface__, **changes}
-
-
-def unlocked(array: numpy.ndarray) -> numpy.ndarray:
-    """Return an array over the same memory that does not say read-only, for who will not write."""
-    import numpy
-
-    if array.flags.writeable:
-        return array
-    return numpy.asarray(_Interface(array, data=(array.__array_interface__["data"][0], False)))
-
-
-def result(x: Any, shape: tuple[int, ...], scalar: str, what: str) -> numpy.ndarray:
-    """Return a function's result as an array, when it has the shape and the type for it."""
-    import numpy
-
-    array = numpy.asarray(x)
-    if array.shape != shape:
-        raise CeedDimensionError(f"{what} has shape {array.shape}, {shape} is wanted")
-    if array.dtype != scalar:
-        raise CeedIncompatibleError(f"{what} is {array.dtype}, {scalar} is wanted")
-    return array
-
-
-def store(arrays: list[numpy.ndarray], views: list[numpy.ndarray]) -> None:
+def store(arrays: list[Any], views: list[numpy.ndarray]) -> None:
     """Copy arrays into memory, in which they may lie themselves, in another order."""
     import numpy
 
     apart = [
-        array.copy()
+        numpy.array(array)
         if any(numpy.may_share_memory(array, v) for v in views if v is not view)
         else array
-        for array, view in zip(arrays, views, strict=True)
+        for array, view in zip(map(numpy.asarray, arrays), views, strict=True)
     ]
     for array, view in zip(apart, views, strict=True):
         view[...] = array
 
 
-def evaluate(function: Any, views: list[numpy.ndarray], values: dict[str, Any]) -> Any:
-    """Return the results of a function of arrays, which it may only read."""
-    for view in views:
-        view.flags.writeable = False
-    return function(*views, **values)
+def address_view(vector: Vector, shape: tuple[int, ...]) -> numpy.ndarray:
+    """Return an array over a vector's memory that does not count as one."""
+    ffi = vector._library.ffi
+    size = len(vector) * ffi.sizeof("CeedScalar")
+    memory = memoryview(ffi.buffer(ffi.cast("char *", vector._address()), size))
+    return over(memory.toreadonly(), vector.scalar, shape)
+
+
+def check_result(result: Any, shape: tuple[int, ...], scalar: str, what: str) -> None:
+    """Raise where a result has another shape or another type."""
+    if result.shape != shape:
+        raise CeedDimensionError(f"{what} has shape {result.shape}, {shape} is wanted")
+    if result.dtype != scalar:
+        raise CeedIncompatibleError(f"{what} is {result.dtype}, {scalar} is wanted")
+
+
+class Evaluator:
+    """Calls a function of NumPy arrays with the memory of vectors."""
+
+    def __init__(self, function: Callable[..., Any], scalar: str) -> None:
+        self.function = function
+        self.scalar = scalar
+
+    def argument(self, vector: Vector, shape: tuple[int, ...]) -> numpy.ndarray:
+        """Return a read-only array over the memory, which stays while the array lives."""
+        return vector._array_read().reshape(shape)
+
+    def call(self, arrays: list[numpy.ndarray], values: dict[str, Any]) -> Any:
+        """Return the results of the function."""
+        return self.function(*arrays, **values)
+
+    def result(self, x: Any, shape: tuple[int, ...], what: str) -> tuple[numpy.ndarray, int]:
+        """Return a result that has this shape, and how a vector takes it."""
+        import numpy
+
+        array = numpy.asarray(x)
+        check_result(array, shape, self.scalar, what)
+        can_share = array.flags.c_contiguous and array.flags.aligned
+        return array, USE_POINTER if can_share else COPY_VALUES

@@ -306,6 +306,61 @@ TEST(all_points_a_call_are_one_call) {
   return TEST_PASSED;
 }
 
+// v = 3 u, in memory that is freed before the next call
+static CeedScalar *given;
+
+static int Giving(void *ctx, CeedInt Q, const CeedVector *in, const CeedVector *out) {
+  (void)ctx;
+  calls++;
+  free(given);
+  given = malloc(sizeof *given * (size_t)Q);
+  for (CeedInt i = 0; i < Q; i++) given[i] = 3 * Entry(in[0], i);
+  return CeedVectorSetArray(out[0], CEED_MEM_HOST, CEED_USE_POINTER, given);
+}
+
+static int CreateGiving(CeedInt n, CeedOperator *op) {
+  CeedElemRestriction rstr = NULL;
+  CeedQFunction qf = NULL;
+
+  ASSERT_OK(CeedElemRestrictionCreateStrided(ceed, n, 1, 1, n, (CeedInt[]){1, 1, 1}, &rstr));
+  ASSERT_OK(CeedQFunctionCreateShell(ceed, Giving, "test_operator.c:Giving", &qf));
+  ASSERT_OK(CeedQFunctionAddInput(qf, "u", 1, CEED_EVAL_NONE));
+  ASSERT_OK(CeedQFunctionAddOutput(qf, "v", 1, CEED_EVAL_NONE));
+  ASSERT_OK(CeedOperatorCreate(ceed, qf, NULL, NULL, op));
+  ASSERT_OK(CeedOperatorSetField(*op, "u", rstr, CEED_BASIS_NONE, CEED_VECTOR_ACTIVE));
+  ASSERT_OK(CeedOperatorSetField(*op, "v", rstr, CEED_BASIS_NONE, CEED_VECTOR_ACTIVE));
+  CeedQFunctionDestroy(&qf);
+  CeedElemRestrictionDestroy(&rstr);
+  return TEST_PASSED;
+}
+
+TEST(memory_of_a_routine_on_vectors_is_used_for_one_call) {
+  CeedOperator op = NULL;
+  CeedVector u = Iota(20), v = Iota(20);
+
+  calls = 0;
+  PASSES(CreateGiving(20, &op));
+  ASSERT_OK(CeedOperatorApply(op, u, v, CEED_REQUEST_IMMEDIATE));
+  ASSERT_NUMBER(Entry(v, 19), 57);
+  ASSERT_OK(CeedOperatorApplyAdd(op, u, v, CEED_REQUEST_IMMEDIATE));
+  ASSERT_NUMBER(Entry(v, 19), 114);
+  ASSERT_EQ(calls, 2);
+  ASSERT_OK(CeedOperatorApplyTranspose(op, u, v, CEED_REQUEST_IMMEDIATE));
+  ASSERT_NUMBER(Entry(v, 19), 57);
+  ASSERT_OK(CeedOperatorLinearAssembleDiagonal(op, v, CEED_REQUEST_IMMEDIATE));
+  ASSERT_NUMBER(Entry(v, 19), 3);
+  free(given);
+  given = NULL;
+  ASSERT_OK(CeedOperatorApply(op, u, v, CEED_REQUEST_IMMEDIATE));
+  ASSERT_NUMBER(Entry(v, 19), 57);
+  CeedOperatorDestroy(&op);
+  CeedVectorDestroy(&u);
+  CeedVectorDestroy(&v);
+  free(given);
+  given = NULL;
+  return TEST_PASSED;
+}
+
 TEST(no_elements_are_no_error) {
   Pointwise w;
   CeedVector u = Iota(0), v = Iota(0);
@@ -994,6 +1049,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(apply_sets_and_apply_add_adds),
     BEHAVIOUR(a_nan_in_makes_what_depends_on_it_nan),
     BEHAVIOUR(all_points_a_call_are_one_call),
+    BEHAVIOUR(memory_of_a_routine_on_vectors_is_used_for_one_call),
     BEHAVIOUR(no_elements_are_no_error),
     BEHAVIOUR(a_failing_function_gives_its_code_and_locks_nothing),
     BEHAVIOUR(vectors_that_are_out_are_refused_and_nothing_else_stays_locked),

@@ -298,6 +298,133 @@ TEST(a_name_that_is_none_gives_the_list) {
 }
 
 // ------------------------------------------------------------------------------------------------
+// Routines on vectors
+// ------------------------------------------------------------------------------------------------
+
+// v = u[0] + u[1], in memory of its own.
+static CeedScalar shell_memory[3];
+
+static int Giving(void *ctx, CeedInt Q, const CeedVector *in, const CeedVector *out) {
+  const CeedScalar *u;
+
+  (void)ctx;
+  calls++;
+  CeedVectorGetArrayRead(in[0], CEED_MEM_HOST, &u);
+  for (CeedInt i = 0; i < Q; i++) shell_memory[i] = u[i] + u[Q + i];
+  CeedVectorRestoreArrayRead(in[0], &u);
+  return CeedVectorSetArray(out[0], CEED_MEM_HOST, CEED_USE_POINTER, shell_memory);
+}
+
+static int Writing(void *ctx, CeedInt Q, const CeedVector *in, const CeedVector *out) {
+  const double *factor = ctx;
+
+  (void)Q, (void)in;
+  return CeedVectorSetValue(out[0], factor ? (CeedScalar)*factor : 7);
+}
+
+static int Forgetting(void *ctx, CeedInt Q, const CeedVector *in, const CeedVector *out) {
+  (void)ctx, (void)Q, (void)in, (void)out;
+  return 0;
+}
+
+static int Overwriting(void *ctx, CeedInt Q, const CeedVector *in, const CeedVector *out) {
+  (void)ctx, (void)Q, (void)out;
+  return CeedVectorSetValue(in[0], 1);
+}
+
+static int Refusing(void *ctx, CeedInt Q, const CeedVector *in, const CeedVector *out) {
+  (void)ctx, (void)Q, (void)in, (void)out;
+  return 42;
+}
+
+static CeedQFunction MadeShell(CeedQFunctionShellUser f) {
+  CeedQFunction qf = NULL;
+
+  CeedQFunctionCreateShell(ceed, f, "test_qfunction.c:shell", &qf);
+  CeedQFunctionAddInput(qf, "u", 2, CEED_EVAL_INTERP);
+  CeedQFunctionAddOutput(qf, "v", 1, CEED_EVAL_INTERP);
+  return qf;
+}
+
+TEST(a_routine_on_vectors_gives_memory_that_the_callers_vectors_get_copies_of) {
+  CeedQFunction qf = MadeShell(Giving);
+  CeedScalar own[3] = {0, 0, 0};
+  CeedVector u = VectorOf(6, (CeedScalar[]){1, 2, 3, 10, 20, 30}), v = NULL;
+
+  calls = 0;
+  ASSERT_OK(CeedVectorCreate(ceed, 3, &v));
+  ASSERT_OK(CeedVectorSetArray(v, CEED_MEM_HOST, CEED_USE_POINTER, own));
+  ASSERT_OK(CeedQFunctionApply(qf, 3, &u, &v));
+  ASSERT_EQ(calls, 1);
+  ASSERT_VALUES(v, 11, 22, 33);
+  ASSERT_NUMBER(own[2], 33);
+  CeedVectorDestroy(&u);
+  CeedVectorDestroy(&v);
+  CeedQFunctionDestroy(&qf);
+  return TEST_PASSED;
+}
+
+TEST(a_routine_on_vectors_gets_the_context) {
+  CeedQFunction qf = MadeShell(Writing);
+  CeedQFunctionContext ctx = NULL;
+  CeedVector u = Iota(4), v = Iota(2);
+  double factor = 3;
+
+  ASSERT_OK(CeedQFunctionApply(qf, 2, &u, &v));
+  ASSERT_VALUES(v, 7, 7);
+  ASSERT_OK(CeedQFunctionContextCreate(ceed, &ctx));
+  ASSERT_OK(
+      CeedQFunctionContextSetData(ctx, CEED_MEM_HOST, CEED_COPY_VALUES, sizeof factor, &factor));
+  ASSERT_OK(CeedQFunctionSetContext(qf, ctx));
+  ASSERT_OK(CeedQFunctionApply(qf, 2, &u, &v));
+  ASSERT_VALUES(v, 3, 3);
+  CeedQFunctionContextDestroy(&ctx);
+  CeedVectorDestroy(&u);
+  CeedVectorDestroy(&v);
+  CeedQFunctionDestroy(&qf);
+  return TEST_PASSED;
+}
+
+static int ShellFails(CeedQFunctionShellUser f, int code, const char *text) {
+  CeedQFunction qf = MadeShell(f);
+  CeedVector u = Iota(2), v = Iota(1);
+
+  ASSERT_CODE(code, CeedQFunctionApply(qf, 1, &u, &v));
+  ASSERT_SAYS(text);
+  ASSERT_VALUES(v, 0);
+  ASSERT_OK(CeedVectorSetValue(u, 1));
+  ASSERT_OK(CeedVectorSetValue(v, 1));
+  CeedVectorDestroy(&u);
+  CeedVectorDestroy(&v);
+  CeedQFunctionDestroy(&qf);
+  return TEST_PASSED;
+}
+
+TEST(a_routine_on_vectors_that_fails_locks_nothing) {
+  PASSES(ShellFails(Refusing, 42, "test_qfunction.c:shell returned 42"));
+  PASSES(ShellFails(Forgetting, CEED_ERROR_INCOMPLETE, "no values for the output \"v\""));
+  PASSES(ShellFails(Overwriting, CEED_ERROR_ACCESS, "SetValue"));
+  return TEST_PASSED;
+}
+
+TEST(a_routine_on_vectors_has_all_points) {
+  CeedQFunction qf = MadeShell(Writing), none = NULL;
+  CeedVector u = Iota(0), v = Iota(0);
+
+  ASSERT_OK(CeedQFunctionSetPointsPerCall(qf, CEED_POINTS_ALL));
+  ASSERT_CODE(CEED_ERROR_UNSUPPORTED, CeedQFunctionSetPointsPerCall(qf, 0));
+  ASSERT_OK(CeedQFunctionApply(qf, 0, &u, &v));
+  ASSERT_FAILS(CeedQFunctionCreateShell(ceed, NULL, NULL, &none));
+  ASSERT_FAILS(CeedQFunctionCreateShell(ceed, Writing, NULL, NULL));
+  ASSERT_FAILS(CeedQFunctionCreateShell(NULL, Writing, NULL, &none));
+  ASSERT(!none);
+  CeedVectorDestroy(&u);
+  CeedVectorDestroy(&v);
+  CeedQFunctionDestroy(&qf);
+  return TEST_PASSED;
+}
+
+// ------------------------------------------------------------------------------------------------
 // The gallery at random points, against the formulas by Gauss elimination
 // ------------------------------------------------------------------------------------------------
 
@@ -466,6 +593,10 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(the_identity_copies_all_components),
     BEHAVIOUR(scale_multiplies_by_its_context),
     BEHAVIOUR(a_name_that_is_none_gives_the_list),
+    BEHAVIOUR(a_routine_on_vectors_gives_memory_that_the_callers_vectors_get_copies_of),
+    BEHAVIOUR(a_routine_on_vectors_gets_the_context),
+    BEHAVIOUR(a_routine_on_vectors_that_fails_locks_nothing),
+    BEHAVIOUR(a_routine_on_vectors_has_all_points),
     BEHAVIOUR(building_is_the_determinant_or_the_pulled_back_metric),
     BEHAVIOUR(poisson_multiplies_gradients_by_the_symmetric_matrix),
     BEHAVIOUR(mass_multiplies_values_by_the_weight),

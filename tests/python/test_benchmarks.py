@@ -63,6 +63,32 @@ def test_the_fields_benchmark_makes_views_of_all_blocks(tmp_path):
     assert "Microseconds for each of 1,000 blocks" in printed
 
 
+def test_the_qfunction_benchmark_covers_every_engine(tmp_path):
+    printed, results = results_of("bench_qfunction.py", tmp_path)
+    installed = [m for m in ("numba", "numpy", "jax") if importlib.util.find_spec(m)]
+    cases = {tuple(case["key"]) for case in results["cases"]}
+    assert cases >= {
+        (name, engine, n, what)
+        for name in ("mass", "neo-Hookean")
+        for engine in ("c", *installed)
+        for n in (64, 1000)
+        for what in ("alone", "operator")
+    }
+    assert all(case["ns"] > 0 for case in results["cases"])
+    assert "nanoseconds a point" in printed
+
+
+def test_the_operator_benchmark_covers_every_order(tmp_path):
+    printed, results = results_of("bench_operator.py", tmp_path)
+    assert {(row["physics"], row["library"]) for row in results["rates"]} >= {
+        ("mass", "libceedlike"),
+        ("diffusion", "libceedlike"),
+    }
+    assert all(len(row["rates"]) == 8 and min(row["rates"]) > 0 for row in results["rates"])
+    assert results["copy"] > 0
+    assert "p=8" in printed
+
+
 def test_what_is_allocated_does_not_depend_on_the_length(tmp_path):
     sizes = results_of("bench_vector.py", tmp_path)[1]["bytes"]
     if not sizes:

@@ -32,7 +32,9 @@ PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md")),
     *sorted((ROOT / "docs").glob("*.md")),
 ]
-PARTNERS = ("jax", "torch", "tvm_ffi", "libceed", "matplotlib", "xarray")
+PARTNERS = ("jax", "torch", "tvm_ffi", "tensorflow", "pyarrow", "numba", "mpi4py", "libceed")
+PARTNERS += ("meshio", "scipy")
+PARTNERS += ("matplotlib", "xarray")
 FILES = ("flame",)  # what blocks read in the folder that they run in
 FENCE = re.compile(r"^(?:<!-- lines of (\S+) -->\n)?```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 GENERATED = {"c-api.md", "python-api.md"}  # by scripts/reference.py, for the site

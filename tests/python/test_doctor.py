@@ -146,6 +146,30 @@ def test_a_library_that_does_not_import_is_a_row_that_says_so(tmp_path):
     assert library(found, "numpy")["from_vector"]["float64"] == "shared"
 
 
+def test_a_library_that_ends_the_program_with_success_is_a_row_that_says_so(tmp_path):
+    path = alone(
+        tmp_path,
+        "numpy",
+        cupy="raise SystemExit(0)",
+        dpnp="import os; os._exit(0)",
+    )
+    found = answer("doctor", PYTHONPATH=path)
+    assert library(found, "cupy")["status"].startswith("ends the program with 0")
+    assert library(found, "dpnp")["status"].startswith("ends the program with 0")
+    assert library(found, "numpy")["from_vector"]["float64"] == "shared"
+
+
+def test_a_library_may_print_whatever_it_likes(tmp_path):
+    fake = """
+import atexit, os
+__version__ = "1.0"
+atexit.register(lambda: print("{not json"))
+os.write(1, bytes([255, 10]))
+"""
+    found = answer("doctor", PYTHONPATH=alone(tmp_path, "numpy", cupy=fake))
+    assert library(found, "cupy")["version"] == "1.0"
+
+
 def test_a_library_that_makes_no_arrays_is_a_row_that_says_so(tmp_path):
     fake = """
 __version__ = "1.0"
@@ -222,6 +246,38 @@ def test_what_is_foreseen_to_fail_is_not_tried(mine):
 
 def test_values_without_memory_are_handed_over_too(mine):
     assert taken(mine, "values", "pyceedlike")["found"] == "copied"
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("@property\n def __dlpack__(self): raise OSError('closed')", "OSError: closed"),
+        ("def __dlpack__(self, **request): raise SystemExit(3)", "SystemExit: 3"),
+        ("def __getattr__(self, name): raise OSError('closed')", "OSError: closed"),
+    ],
+)
+def test_an_object_that_raises_is_said_to_fail(mine, tmp_path, body, said):
+    (tmp_path / "hostile.py").write_text(f"class Hostile:\n {body}\nx = Hostile()\n")
+    found = answer("doctor", "hostile:x", **mine)
+    assert {row["outcome"] for row in found["taken"]} == {"fail"}
+    assert all(said in row["reason"] for row in found["taken"])
+
+
+def test_an_object_that_is_taken_once_only_is_said_to_fail_then(mine, tmp_path):
+    (tmp_path / "hostile.py").write_text("""
+import numpy as np
+class Once:
+    asked = 0
+    def __dlpack_device__(self): return 1, 0
+    def __dlpack__(self, **request):
+        self.asked += 1
+        if self.asked > 3: raise OSError("closed")
+        return np.ones(3).__dlpack__(**request)
+""")
+    (tmp_path / "once.py").write_text("import hostile\nx = hostile.Once()\n")
+    rows = {row["library"]: row for row in answer("doctor", "once:x", **mine)["taken"]}
+    assert rows["pyceedlike"]["found"] == "fails"
+    assert rows["pyceedlike"]["complaint"] == "OSError: closed"
 
 
 def test_an_object_is_described_in_the_text(mine):

@@ -113,3 +113,52 @@ def test_a_box_of_amrex_is_wrapped(compiler, directions, tmp_path):
     source = EXAMPLES / "amrex" / "wrap.cpp"
     run(*need(compiler), *flags, source, "-o", program, *package_flags("--libs"))
     assert run(program) == "valid cells written through the fab: good\n"
+
+
+# ---- Finite elements -----------------------------------------------------------------------------
+
+
+def fem(program, *arguments, needs):
+    """Run a program of examples/fem, where what it needs is installed; return the process."""
+    missing = [m for m in needs if not importlib.util.find_spec(m)]
+    if missing:
+        pytest.skip(f"not installed: {', '.join(missing)}")
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONSAFEPATH"}
+    environment |= {"JAX_PLATFORMS": "cpu", "OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, EXAMPLES / "fem" / program, *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+
+
+@pytest.fixture(scope="module", params=[("quad", 2), ("triangle", 1)], ids=["quads", "triangles"])
+def plates(request, tmp_path_factory):
+    """Meshes of Gmsh, the second twice as fine as the first."""
+    kind, order = request.param
+    folder = tmp_path_factory.mktemp("plates")
+    arguments = [folder, "--kind", kind, "--order", str(order), "--levels", "2"]
+    result = fem("plate.py", *arguments, needs=["gmsh"])
+    if "OSError" in result.stderr:
+        pytest.skip(f"Gmsh lacks libraries: {result.stderr.splitlines()[-1]}")
+    assert result.returncode == 0, result.stderr
+    return result.stdout.split()
+
+
+@pytest.mark.parametrize("program", ["poisson.py", "elasticity.py"])
+def test_the_error_falls_with_the_order_and_one(plates, program):
+    result = fem(program, *plates, needs=["meshio", "scipy"])
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.count("good") == 4
+
+
+@pytest.mark.parametrize("program", ["poisson.py", "elasticity.py"])
+def test_a_solution_is_drawn(plates, program, tmp_path):
+    picture = tmp_path / "field.png"
+    needs = ["meshio", "scipy", "matplotlib"]
+    result = fem(program, plates[0], "--output", picture, needs=needs)
+    assert result.returncode == 0, result.stderr
+    assert picture.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+def test_newton_takes_the_same_steps_in_every_language():
+    result = fem("diffusion.py", needs=["jax", "numba", "scipy"])
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.count("good") == 4

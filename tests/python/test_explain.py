@@ -10,6 +10,7 @@ from helpers import OldProducer, Producer, address_of, run_script, vector_of
 
 import pyceedlike
 from pyceedlike import explain
+from pyceedlike.explain import MANNERS
 from pyceedlike.partners import PARTNERS
 
 NATIVE = ["f8", "f4", "f2", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "c8", "c16", "?"]
@@ -273,6 +274,60 @@ def test_what_has_no_dlpack_is_said_to_fail_in_the_others():
     for to in LIBRARIES[1:]:
         assert explain([1.0], to).outcome == "fail"
         assert "list has no __dlpack__" in explain([1.0], to).reason
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise ValueError("no text")
+
+
+def raises(error):
+    def __dlpack__(self, **request):  # noqa: N807
+        raise error
+
+    return type("Hostile", (), {"__dlpack__": __dlpack__})()
+
+
+def looks_up(name, error):
+    def look_up(self):
+        raise error
+
+    return type("Hostile", (), {name: property(look_up)})()
+
+
+HOSTILE = {
+    "OSError: closed": raises(OSError("closed")),
+    "SystemExit: 3": raises(SystemExit(3)),
+    "Mute": raises(Mute()),
+    "OSError: no attribute": looks_up("__dlpack__", OSError("no attribute")),
+    "a int, which is no DLPack capsule": type("Odd", (), {"__dlpack__": lambda self, **_: 42})(),
+}
+
+
+@pytest.mark.parametrize("to", MANNERS)
+@pytest.mark.parametrize("said", HOSTILE)
+def test_an_object_that_raises_is_said_to_fail(said, to):
+    explanation = explain(HOSTILE[said], to)
+    assert explanation.outcome == "fail"
+    assert said in explanation.reason
+
+
+@pytest.mark.parametrize("x", [looks_up("__array_interface__", OSError()), [[1], [2, 3]]])
+def test_values_that_can_not_be_read_are_said_to_fail(x):
+    assert explain(x).outcome == "fail"
+
+
+def test_a_broken_exchange_table_is_said_to_fail():
+    broken = type("Broken", (), {"__dlpack_c_exchange_api__": 3, "__dlpack__": None})()
+    assert explain(broken, "tvm_ffi").outcome == "fail"
+
+
+def test_the_first_complaint_of_a_new_producer_is_the_reason():
+    class New:
+        def __dlpack__(self, *, max_version):
+            raise TypeError("a sparse array has no strides")
+
+    assert "a sparse array has no strides" in explain(New()).reason
 
 
 @pytest.mark.parametrize("to", ["pyceedlike", "numpy", "torch"])

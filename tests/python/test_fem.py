@@ -600,8 +600,9 @@ def test_inputs_are_the_vectors_memory(ceed):
 
 def test_a_qfunction_knows_its_fields(ceed):
     qf = ceed.qfunction(Grad(2, 3), Data(), a=Data(2), b=Interp())(lambda du, w: (du, w))
-    assert qf.inputs == {"du": 6, "w": 1}
-    assert qf.outputs == {"a": 2, "b": 1}
+    field = pyceedlike.QFunctionField
+    assert qf.inputs == {"du": field(6, EVAL_GRAD), "w": field(1, EVAL_NONE)}
+    assert qf.outputs == {"a": field(size=2, mode=EVAL_NONE), "b": (1, EVAL_INTERP)}
 
 
 def test_an_operator_calls_the_function_once_for_all_points(ceed):

@@ -28,7 +28,10 @@ LAYERS = [
         "index",
         "fab",
         "multifab",
+        "buildflags",
         "compiled",
+        "context",
+        "callback",
         "qfunction",
         "dlpack",
         "fem",
@@ -36,7 +39,7 @@ LAYERS = [
         "mesh",
     ),
     "native",
-    *("embedding", "partners", "explain", "doctor", "buildflags"),
+    *("embedding", "partners", "explain", "doctor"),
 ]
 PARTNERS = {"numpy", "jax", "jaxlib", "torch", "tvm_ffi", "cupy", "numba", "scipy", "ml_dtypes"}
 PARTNERS |= {"tensorflow", "pyarrow", "mpi4py", "dpnp", "meshio"}

@@ -9,7 +9,7 @@ import pytest
 from helpers import values_of, vector_of
 
 import pyceedlike
-from pyceedlike import Data, Grad, Interp, Mesh
+from pyceedlike import Data, Grad, Interp, Mesh, Weight
 from pyceedlike.lagrange import CELLS
 
 TOLERANCE = {"float64": 1e-12, "float32": 2e-5}
@@ -71,7 +71,7 @@ def sample(cell, order=1, random=None):
 def integral(space, f):
     """Return the integral of a function of the coordinates."""
     qf = space.ceed.qfunction(Interp(space.mesh.dim), Data(), integrand=Data())(
-        lambda x, dV: f(*x) * dV  # noqa: N803
+        lambda x, dV: f(*x) * dV
     )
     found = space.evaluate(qf, x=space.coordinates, dV=space.geometry.dV)
     return values_of(found.vector).sum()
@@ -175,6 +175,7 @@ def test_a_box_is_numbered_along_x_first(axes, order):
 
 
 def test_a_box_has_the_coordinates_that_it_is_given():
+    assert len(Mesh.box(np.int64(3)).elements) == 3
     mesh = Mesh.box([0, 1, 4], np.array([-1.0, 2.0]))
     np.testing.assert_array_equal(mesh.nodes, [[0, -1], [1, -1], [4, -1], [0, 2], [1, 2], [4, 2]])
     np.testing.assert_array_equal(mesh.elements, [[0, 1, 3, 4], [1, 2, 4, 5]])
@@ -210,7 +211,7 @@ def test_gradients_are_those_in_space(ceed, scalar, cell, random):
     slope = random.standard_normal(cell.dim)
 
     @ceed.qfunction(Grad(cell.dim), Data(cell.dim, cell.dim), grad=Data(cell.dim))
-    def gradient(du, dXdx):  # noqa: N803
+    def gradient(du, dXdx):
         return np.einsum("ijq,iq->jq", dXdx, du)
 
     u = vector_of(ceed, space.nodes @ slope)
@@ -219,6 +220,20 @@ def test_gradients_are_those_in_space(ceed, scalar, cell, random):
     np.testing.assert_allclose(
         np.sort(values_of(found.vector)), expected, atol=100 * TOLERANCE[scalar]
     )
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+def test_a_linear_function_has_a_residual_on_the_boundary_alone(ceed, scalar, cell, order, random):
+    space = sample(cell, 1, random).space(ceed, order)
+    build = ceed.QFunctionByName(f"Poisson{cell.dim}DBuild")
+    qdata = space.evaluate(build, dx=space.coordinates)
+    op = space.operator(ceed.QFunctionByName(f"Poisson{cell.dim}DApply"), qdata=qdata)
+    u = (space.nodes @ random.standard_normal(cell.dim)).astype(scalar)
+    inside = np.setdiff1d(np.arange(space.size), space.boundary())
+    residual = values_of(op(u))
+    assert len(inside) > 0 or order == 1
+    assert abs(residual[inside]).max(initial=0) < 100 * TOLERANCE[scalar]
+    assert abs(residual).max() > 0.01
 
 
 @pytest.mark.parametrize("name", ["triangle", "tet"])
@@ -233,7 +248,7 @@ def test_linear_simplices_have_their_known_stiffness(ceed, scalar, name, random)
         expected[np.ix_(nodes, nodes)] += volume * affine[1:].T @ affine[1:]
     space = mesh.space(ceed, 1)
     build = ceed.QFunctionByName(f"Poisson{cell.dim}DBuild")
-    qdata = space.evaluate(build, dx=space.coordinates, weights=space.weights)
+    qdata = space.evaluate(build, dx=space.coordinates)
     op = space.operator(ceed.QFunctionByName(f"Poisson{cell.dim}DApply"), qdata=qdata)
     np.testing.assert_allclose(
         op.to_scipy(assembled=True).toarray(), expected, atol=100 * TOLERANCE[scalar]
@@ -245,7 +260,7 @@ def test_components_lie_one_behind_the_other(ceed, scalar):
     n = len(space.nodes)
 
     @ceed.qfunction(Interp(2), Data(), v=Interp(2))
-    def second(u, dV):  # noqa: N803
+    def second(u, dV):
         return np.stack([0 * u[0], u[1] * dV])
 
     u = np.concatenate([np.zeros(n), np.ones(n)])
@@ -258,7 +273,7 @@ def test_components_lie_one_behind_the_other(ceed, scalar):
 def test_an_operator_takes_the_qfunctions_of_its_jacobian(ceed, scalar):
     space = Mesh.box(3).space(ceed, 1)
     make = ceed.qfunction(Interp(), Data(), v=Interp())
-    square, twice = make(lambda u, dV: u * u * dV), make(lambda u, dV: 2 * u * dV)  # noqa: N803
+    square, twice = make(lambda u, dV: u * u * dV), make(lambda u, dV: 2 * u * dV)
     op, v = space.operator(square, twice, dV=space.geometry.dV), ceed.Vector(space.size)
     u = vector_of(ceed, np.ones(space.size))
     for apply, total in ((op.apply, 1), (op.apply_jacobian, 2)):
@@ -279,6 +294,24 @@ def test_a_field_of_a_space_is_what_an_operator_takes(ceed):
     for basis in (space.basis, x.basis):
         assert basis.get_num_quadrature_points() == 9
     assert space.geometry.dV.basis == pyceedlike.BASIS_NONE
+
+
+def test_weights_are_known_to_a_space(ceed, scalar):
+    space = Mesh.box(3).space(ceed, 1)
+    qf = ceed.qfunction(Weight(), v=Interp())(lambda w: w)
+    assert values_of(space.operator(qf)()).sum() == pytest.approx(3 * 2)
+
+
+def test_values_at_points_that_are_not_given_are_named(ceed):
+    with pytest.raises(pyceedlike.CeedIncompleteError, match="'qdata'"):
+        Mesh.box(3).space(ceed, 1).operator(ceed.QFunctionByName("MassApply"))
+
+
+def test_a_field_that_the_qfunction_has_not_is_named(ceed):
+    space = Mesh.box(3).space(ceed, 1)
+    qf, dV = ceed.QFunctionByName("MassApply"), space.geometry.dV  # noqa: N806
+    with pytest.raises(pyceedlike.CeedIncompatibleError, match='"density"'):
+        space.operator(qf, qdata=dV, density=dV)
 
 
 def test_what_is_evaluated_has_one_output(ceed):
@@ -311,9 +344,22 @@ def test_a_table_that_is_no_mesh_is_refused(nodes, elements, text):
         Mesh(nodes, elements, pyceedlike.TOPOLOGY_QUAD)
 
 
-def test_elements_are_integers():
-    with pytest.raises(TypeError, match="integers"):
+def test_elements_and_groups_are_integers():
+    with pytest.raises(TypeError, match="elements are integers"):
         Mesh(SQUARE, [[0.0, 1.0, 2.0, 3.0]], pyceedlike.TOPOLOGY_QUAD)
+    for groups in ({"regions": {"steel": [0.0]}}, {"boundaries": {"steel": [[0.0, 1.0]]}}):
+        with pytest.raises(TypeError, match="'steel' are integers"):
+            Mesh(SQUARE, [[0, 1, 2, 3]], pyceedlike.TOPOLOGY_QUAD, **groups)
+
+
+@pytest.mark.parametrize("kind", ["uint8", "int32", ">i8", "uint64"])
+def test_tables_of_any_integers_are_copied(kind):
+    nodes, elements = np.array(SQUARE, float), np.array([[0, 1, 2, 3]], kind)
+    mesh = Mesh(nodes, elements, pyceedlike.TOPOLOGY_QUAD)
+    nodes[:], elements[:] = 7, 7
+    np.testing.assert_array_equal(mesh.nodes, SQUARE)
+    np.testing.assert_array_equal(mesh.elements, [[0, 1, 2, 3]])
+    assert mesh.space(pyceedlike.Ceed(), 3).size == 16
 
 
 def test_an_inverted_element_is_named(cell):

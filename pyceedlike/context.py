@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Contexts of QFunctions: what they know besides their fields, by name."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ._lib import CeedAccessError, CeedDimensionError, CeedIncompatibleError, Library
+from ._object import Object, text_of
+from .ceed import Ceed
+
+TYPES = {1: ("double", "Double"), 2: ("int32_t", "Int32"), 3: ("bool", "Boolean")}  # by C's enum
+_ENUM = {float: 1, int: 2, bool: 3}
+
+
+class ContextField(NamedTuple):
+    """A value of a context: its C type, its place, and what it holds at first."""
+
+    name: str
+    kind: int
+    offset: int
+    values: list[Any]
+    is_number: bool
+
+
+class QFunctionContext(Object):
+    """What a QFunction knows besides its fields, made by Ceed.QFunctionContext().
+
+    Values given by name are a C struct in that order: a float is a double, an int an int32_t, a
+    bool a bool, a list an array. They can be set while operators use them.
+
+    >>> context = pyceedlike.Ceed().QFunctionContext(conductivity=2.5, steps=3)
+    >>> context
+    <pyceedlike.QFunctionContext of 12 bytes: conductivity, steps>
+    >>> context.set_fields(conductivity=1.5)
+    """
+
+    __slots__ = ("_fields", "_is_laid_out")
+    _kind = "QFunctionContext"
+    _fields: list[ContextField]
+    _is_laid_out: bool  # of a Python function, which it holds
+
+    @classmethod
+    def _of_values(cls, ceed: Ceed, values: dict[str, Any], head: bytes = b"") -> QFunctionContext:
+        self = cls(ceed, "CeedQFunctionContextCreate")
+        self._is_laid_out = False
+        self._fields, size = lay_out(values, ceed._library, len(head))
+        data = bytearray(head.ljust(size, b"\0"))
+        if data:
+            self.set_data(data)
+        for field in self._fields:
+            self.register(field.name, TYPES[field.kind][0], field.offset, len(field.values))
+        self.set_fields(**values)
+        self._is_laid_out = bool(head)
+        return self
+
+    def _check_open(self) -> None:
+        if self._is_laid_out:
+            raise CeedAccessError(
+                "the context of a Python function keeps its data: set its values by set_fields()"
+            )
+
+    def set_data(self, data: Any) -> None:
+        """Copy the memory of a buffer: bytes, an array, a structure.
+
+        >>> context = pyceedlike.Ceed().QFunctionContext()
+        >>> context.set_data(np.array([1, 2, 3], "int32"))
+        >>> context.get_size()
+        12
+        """
+        self._check_open()
+        with self._library.ffi.from_buffer(data) as memory:
+            self._call("SetData", 0, 0, len(memory), memory)
+
+    def get_size(self) -> int:
+        """Return the size of the data in bytes."""
+        return self._get("size_t", "GetContextSize")
+
+    def register(
+        self, name: str, ctype: str, offset: int, count: int = 1, description: str = ""
+    ) -> None:
+        """Name `count` values ("double", "int32_t" or "bool") that begin `offset` bytes behind.
+
+        Raises CeedDimensionError for a field that does not fit in the data.
+
+        >>> context = pyceedlike.Ceed().QFunctionContext()
+        >>> context.set_data(bytes(16))
+        >>> context.register("speed", "double", 8)
+        >>> context.set_fields(speed=3.0)
+        """
+        self._check_open()
+        types = dict(TYPES.values())
+        if ctype not in types:
+            raise CeedIncompatibleError(f"{ctype!r} is no type of a field: {', '.join(types)}")
+        texts = text_of(name), text_of(description)
+        self._call(f"Register{types[ctype]}", texts[0], offset, count, texts[1])
+
+    def set_fields(self, **values: Any) -> None:
+        """Set values by name. Raises CeedIncompatibleError for a name that there is not."""
+        set_fields(self, "GetFieldLabel", "Set", values)
+
+    def __repr__(self) -> str:
+        ffi = self._library.ffi
+        labels, count = ffi.new("const CeedContextFieldLabel **"), ffi.new("CeedInt *")
+        self._call("GetAllFieldLabels", labels, count)
+        names = [_describe(self._library, labels[0][i])[0] for i in range(count[0])]
+        return f"<pyceedlike.QFunctionContext of {self.get_size()} bytes: {', '.join(names)}>"
+
+
+def set_fields(owner: Object, find: str, put: str, values: dict[str, Any]) -> None:
+    """Set context fields of an owner, a context or an operator: all of them, or none."""
+    library = owner._library
+    calls = []
+    for name, value in values.items():
+        label = owner._get("CeedContextFieldLabel", find, text_of(name))
+        if label == library.ffi.NULL:
+            raise CeedIncompatibleError(f"there is no context field {name!r}")
+        kind, count = _describe(library, label)[1:]
+        numbers = _numbers(value)
+        if len(numbers) != count:
+            raise CeedDimensionError(
+                f"the context field {name!r} has {count} values, not {len(numbers)}"
+            )
+        ctype, suffix = TYPES[kind]
+        calls.append((f"{put}{suffix}", label, library.ffi.new(f"{ctype}[]", numbers)))
+    for call in calls:
+        owner._call(*call)
+
+
+def value_of(library: Library, data: Any, field: ContextField) -> Any:
+    """Return what a field of a context's data holds now: a number, or a list of them."""
+    ctype = TYPES[field.kind][0]
+    place = library.ffi.cast(f"{ctype} *", library.ffi.cast("char *", data) + field.offset)
+    numbers = library.ffi.unpack(place, len(field.values))
+    return numbers[0] if field.is_number else numbers
+
+
+def _describe(library: Library, label: Any) -> tuple[str, int, int]:
+    """Return name, type and number of values of a context field."""
+    ffi = library.ffi
+    name, count = ffi.new("const char **"), ffi.new("size_t *")
+    kind = ffi.new("CeedContextFieldType *")
+    describe = library.lib.CeedContextFieldLabelGetDescription
+    library.check(describe(label, name, ffi.NULL, count, ffi.NULL, kind))
+    return ffi.string(name[0]).decode(), kind[0], count[0]
+
+
+def _numbers(value: Any) -> list[Any]:
+    value = value.tolist() if hasattr(value, "tolist") else value
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def lay_out(values: dict[str, Any], library: Library, size: int) -> tuple[list[ContextField], int]:
+    """Return the fields of a C struct behind `size` bytes, and its size with them."""
+    fields = []
+    for name, value in values.items():
+        numbers = _numbers(value)
+        found = {type(number) for number in numbers}
+        if not numbers or not found <= _ENUM.keys() or (bool in found and len(found) > 1):
+            raise TypeError(
+                f"the context value {name!r} is no number or list of numbers: {value!r}"
+            )
+        kind = min(_ENUM[t] for t in found)  # int and float together are float
+        width = library.ffi.sizeof(TYPES[kind][0])
+        offset = -(-size // width) * width
+        fields.append(ContextField(name, kind, offset, numbers, numbers[0] is value))
+        size = offset + width * len(numbers)
+    return fields, size

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Derivatives of point functions, which are point functions again.
+
+Of a function of `u` and other fields the Jacobian's action has an input `u`, the direction, and an
+input `u_at`, the point where the derivative is taken; its output keeps its name. So the fields of
+an operator serve its QFunction and its Jacobian. The transpose reads the output's name and gives
+the input's. What a derivative does not depend on is no input of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._lib import (
+    EVAL_GRAD,
+    EVAL_INTERP,
+    EVAL_NONE,
+    CeedDimensionError,
+    CeedIncompatibleError,
+)
+from ..callback import QField
+
+if TYPE_CHECKING:
+    from .point import PointFunction
+
+AT = "{}_at"  # the point of a derivative
+DIRECTION = "{}_dot"  # of a context value, which keeps its name
+
+
+def variables(point: PointFunction, of: str | Sequence[str] | None) -> list[str]:
+    """Return what to differentiate in: names of inputs and context values."""
+    if of is None:
+        active = [n for n, f in point.inputs.items() if f.mode in (EVAL_INTERP, EVAL_GRAD)]
+        if len(active) == 1:
+            return active
+        raise CeedIncompatibleError(
+            f"{point.name} has {len(active) or 'no'} inputs that are Interp or Grad "
+            f"({', '.join(active)}): say by of=... in which to differentiate"
+        )
+    names = [of] if isinstance(of, str) else list(of)
+    known = [*point.inputs, *(n for n, v in point.context.items() if v.dtype.kind == "f")]
+    for name in names:
+        if name not in known:
+            raise CeedIncompatibleError(
+                f"{point.name} has no {name!r} to differentiate in: {', '.join(known)}"
+            )
+    return names
+
+
+class _Split:
+    """A point function as a function of its variables, the rest being kept."""
+
+    def __init__(self, point: PointFunction, names: list[str]) -> None:
+        self.point, self.names = point, names
+        self.fields = {
+            n: point.inputs[n] if n in point.inputs else QField(EVAL_NONE, point.context[n].shape)
+            for n in names
+        }
+        # The inputs of a derivative, besides directions and cotangents.
+        self.inputs = {AT.format(n) if n in names else n: f for n, f in point.inputs.items()}
+
+    def at(self, inputs: Sequence[Any], context: dict[str, Any]) -> tuple[Callable, list[Any]]:
+        """Return the function of the variables, and where they are."""
+        given = dict(zip(self.point.inputs, inputs, strict=True))
+
+        def function(*values: Any) -> tuple[Any, ...]:
+            now = dict(zip(self.names, values, strict=True))
+            ins = [now.get(n, x) for n, x in given.items()]
+            return self.point.results(*ins, **{n: now.get(n, x) for n, x in context.items()})
+
+        return function, [given.get(n, context.get(n)) for n in self.names]
+
+
+def jvp(point: PointFunction, of: str | Sequence[str] | None = None) -> PointFunction:
+    """Return the action of the Jacobian."""
+    split = _Split(point, variables(point, of))
+    directions = {n: f for n, f in split.fields.items() if n in point.inputs}
+    numbers = [n for n in split.names if n not in point.inputs]
+    clash = [n for n in directions if n in split.inputs]
+
+    def function(*values: Any, **context: Any) -> Any:
+        import jax
+
+        ways = dict(zip(directions, values, strict=False))
+        ways |= {n: context.pop(DIRECTION.format(n)) for n in numbers}
+        f, where = split.at(values[len(directions) :], context)
+        results = jax.jvp(f, where, [ways[n] for n in split.names])[1]
+        return results if len(results) > 1 else results[0]
+
+    more = {DIRECTION.format(n): np.zeros_like(point.context[n]) for n in numbers}
+    assert not clash
+    return _reduced(
+        point, "jvp", function, {**directions, **split.inputs}, point.outputs,
+        {**point.context, **more}, set(directions),
+    )  # fmt: skip
+
+
+def vjp(point: PointFunction, of: str | Sequence[str] | None = None) -> PointFunction:
+    """Return the action of the Jacobian's transpose."""
+    split = _Split(point, variables(point, of))
+    cotangents = point.outputs
+    _check_apart(point, cotangents, split.inputs)
+
+    def function(*values: Any, **context: Any) -> Any:
+        import jax
+
+        f, where = split.at(values[len(cotangents) :], context)
+        results = jax.vjp(f, *where)[1](tuple(values[: len(cotangents)]))
+        return results if len(results) > 1 else results[0]
+
+    return _reduced(
+        point, "vjp", function, {**cotangents, **split.inputs}, split.fields, point.context,
+        set(cotangents),
+    )  # fmt: skip
+
+
+def gradient(point: PointFunction, outputs: dict[str, str]) -> PointFunction:
+    """Return the derivatives of a scalar function, each by the name that its output is to have."""
+    shapes = [f.shape for f in point.outputs.values()]
+    if shapes != [()]:
+        raise CeedDimensionError(
+            f"{point.name} is no scalar function: its outputs have the shapes {shapes}"
+        )
+    names = list(outputs.values())
+    split = _Split(point, variables(point, names))
+    fields = {output: split.fields[name] for output, name in outputs.items()}
+
+    def function(*values: Any, **context: Any) -> Any:
+        import jax
+
+        f, where = split.at(values, context)
+        results = jax.grad(lambda *v: f(*v)[0], tuple(range(len(names))))(*where)
+        return results if len(results) > 1 else results[0]
+
+    from .point import PointFunction
+
+    return PointFunction(function, f"{point.name}_gradient", point.inputs, fields, point.context)
+
+
+def _check_apart(point: PointFunction, one: dict[str, QField], two: dict[str, QField]) -> None:
+    if both := sorted(one.keys() & two.keys()):
+        raise CeedIncompatibleError(
+            f"{', '.join(both)} would be an output and an input of a derivative of {point.name}: "
+            "give the output another name"
+        )
+
+
+def _reduced(
+    point: PointFunction,
+    kind: str,
+    function: Callable,
+    inputs: dict[str, QField],
+    outputs: dict[str, QField],
+    context: dict[str, np.ndarray],
+    kept: set[str],
+) -> PointFunction:
+    """Return a point function with those of the inputs that its results depend on."""
+    from .point import PointFunction
+
+    whole = PointFunction(function, f"{point.name}_{kind}", inputs, outputs, context)
+    used = whole.reads() | kept
+    left = {n: f for n, f in inputs.items() if n in used}
+
+    def reduced(*values: Any, **numbers: Any) -> Any:
+        import jax.numpy as jnp
+
+        given = dict(zip(left, values, strict=True))
+        full = [given.get(n, jnp.zeros(f.shape)) for n, f in inputs.items()]
+        return function(*full, **numbers)
+
+    return PointFunction(reduced, whole.name, left, outputs, context)

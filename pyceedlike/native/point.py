@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Point functions: physics at one point, written with jax.numpy, that becomes C."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._lib import CeedDimensionError
+from ..callback import QField, parameters
+from ..qfunction import QFunction
+from .ir import Graph, Node
+from .trace import Array, Lowering, as_nodes, jaxpr_of
+
+if TYPE_CHECKING:
+    from ..ceed import Ceed
+
+
+@dataclasses.dataclass
+class Traced:
+    """What a point function computes: the numbers of each output, the constants of its loops."""
+
+    outputs: list[list[Node]]
+    tables: list[np.ndarray]
+
+
+class PointFunction:
+    """Physics at one point, made by native.qfunction(); Ceed.Operator() takes it as a QFunction.
+
+    Its inputs and outputs have the shapes of one point, without an axis of points.
+    """
+
+    def __init__(
+        self,
+        function: Callable,
+        name: str,
+        inputs: dict[str, QField],
+        outputs: dict[str, QField],
+        context: dict[str, np.ndarray],
+    ) -> None:
+        self.function = function
+        self.name = name
+        self.inputs = inputs
+        self.outputs = outputs
+        self.context = context
+        self._traced: Traced | None = None
+
+    def __call__(self, *inputs: Any, **context: Any) -> Any:
+        """Return what the function returns."""
+        return self.function(*inputs, **{**self.context_values(), **context})
+
+    def context_values(self) -> dict[str, Any]:
+        """Return the values that the context starts with."""
+        return dict(self.context)
+
+    def results(self, *inputs: Any, **context: Any) -> tuple[Any, ...]:
+        """Return the outputs as a tuple of arrays, checked against their descriptions."""
+        import jax.numpy as jnp
+
+        results = self.function(*inputs, **context)
+        if len(self.outputs) == 1:
+            results = (results,)
+        if not isinstance(results, (tuple, list)) or len(results) != len(self.outputs):
+            raise CeedDimensionError(
+                f"{self.name} must return a tuple of {len(self.outputs)} arrays: "
+                f"{', '.join(self.outputs)}"
+            )
+        arrays = tuple(map(jnp.asarray, results))
+        for (name, field), x in zip(self.outputs.items(), arrays, strict=True):
+            if x.shape != field.shape:
+                raise CeedDimensionError(
+                    f"the output {name!r} of {self.name} has the shape {x.shape} at a point, "
+                    f"not {field.shape}"
+                )
+        return arrays
+
+    # Tracing.
+
+    def jaxpr(self) -> Any:
+        """Return the jaxpr of inputs and context values, in this order."""
+        import jax
+
+        names = list(self.context)
+
+        def function(*values: Any) -> tuple[Any, ...]:
+            inputs, context = values[: len(self.inputs)], values[len(self.inputs) :]
+            return self.results(*inputs, **dict(zip(names, context, strict=True)))
+
+        shapes = [jax.ShapeDtypeStruct(f.shape, "float64") for f in self.inputs.values()]
+        wide = {"int32": "int64"}
+        shapes += [
+            jax.ShapeDtypeStruct(v.shape, wide.get(v.dtype.name, v.dtype.name))
+            for v in self.context.values()
+        ]
+        return jaxpr_of(function, shapes)
+
+    def traced(self) -> Traced:
+        """Return the graph of the function, made once."""
+        if self._traced is None:
+            self._traced = _traced(self)
+        return self._traced
+
+    def reads(self) -> set[str]:
+        """Return the inputs that the results depend on."""
+        from .trace import read_variables
+
+        used = read_variables(self.jaxpr().jaxpr)
+        return {name for name, is_used in zip(self.inputs, used, strict=False) if is_used}
+
+    # Derivatives.
+
+    def jvp(self, of: str | Sequence[str] | None = None) -> PointFunction:
+        """Return the action of the Jacobian: a function of the direction `u` at `u_at`.
+
+        `of` names the inputs and context values to differentiate in, by default the only input
+        that is Interp or Grad. The direction of an input has the name of the input, whose own
+        values are then the input `u_at`; that of a context value `mu` is the value `mu_dot`. What
+        the action does not depend on is no input of it.
+        """
+        from .derivatives import jvp
+
+        return jvp(self, of)
+
+    def vjp(self, of: str | Sequence[str] | None = None) -> PointFunction:
+        """Return the action of the Jacobian's transpose, from outputs to what `of` names.
+
+        Its inputs have the names of the outputs, and its outputs those of the inputs, at `u_at`;
+        what belongs to a context value is an output at the points.
+        """
+        from .derivatives import vjp
+
+        return vjp(self, of)
+
+    def gradient(self, **outputs: str) -> PointFunction:
+        """Return the derivatives of a scalar function: gradient(v="u") gives `v`, that in `u`.
+
+        Of an energy density it is the residual, whose jvp() is the tangent.
+        """
+        from .derivatives import gradient
+
+        return gradient(self, outputs)
+
+    # Uses.
+
+    def qfunction(self, ceed: Ceed) -> QFunction:
+        """Return the QFunction in a context's precision, compiled or from the cache."""
+        from .build import qfunction
+
+        return qfunction(self, ceed)
+
+    def c_source(self) -> str:
+        """Return the C header of the function, which needs no Python."""
+        from .source import c_header, identifier
+
+        return c_header([self], f"{identifier(self.name).upper()}_H")
+
+    def __repr__(self) -> str:
+        ins, outs = (", ".join(names) or "nothing" for names in (self.inputs, self.outputs))
+        return f"<pyceedlike.native.PointFunction {self.name} of {ins} to {outs}>"
+
+
+def _traced(point: PointFunction) -> Traced:
+    from . import control, elementwise, tensor  # noqa: F401 - their rules
+
+    closed = point.jaxpr()
+    graph, tables = Graph(), []
+    low = Lowering(graph, tables)
+    values = []
+    for k, field in enumerate(point.inputs.values()):
+        node = graph.leaf("field", "float64", (), k, math.prod(field.shape))
+        values.append(_numbers(low, node, field.shape))
+    for k, value in enumerate(point.context.values()):
+        type_ = {"int32": "int64"}.get(value.dtype.name, value.dtype.name)
+        node = graph.leaf("context", type_, (), (k, value.ndim > 0), value.size)
+        values.append(_numbers(low, node, value.shape))
+    results = low.run_closed(closed, values)
+    results = [elementwise.cast(low, x, "float64") for x in results]
+    outputs = [list(low.nodes(x).ravel()) for x in results]
+    return Traced(outputs, tables)
+
+
+def _numbers(low: Lowering, node: Node, shape: tuple[int, ...]) -> Any:
+    if node.size > 64:
+        return Array(node, shape)
+    return as_nodes(
+        [low.graph.add("element", node.type, (node,), k) for k in range(node.size)], shape
+    )
+
+
+def qfunction(
+    *inputs: QField, name: str | None = None, **outputs: QField
+) -> Callable[[Callable[..., Any]], PointFunction]:
+    """Return a decorator that makes a PointFunction of a function written with jax.numpy."""
+
+    def decorate(function: Callable[..., Any]) -> PointFunction:
+        names, values = parameters(function, len(inputs))
+        context = {n: _context_value(n, v) for n, v in values.items()}
+        fields = dict(zip(names, inputs, strict=True))
+        return PointFunction(function, name or function.__name__, fields, outputs, context)
+
+    return decorate
+
+
+def _context_value(name: str, value: Any) -> np.ndarray:
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiub" or not array.size:
+        raise TypeError(f"the context value {name!r} is no number or array of numbers: {value!r}")
+    type_ = {"f": "float64", "b": "bool"}.get(array.dtype.kind, "int32")
+    return array.astype(type_)

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The C header of a point function: a QFunction of libCEED's in one file, for any of its compilers.
+
+It is valid C99, C++11 and device code of CUDA and HIP. Where the host includes it, it also has the
+function that makes the QFunction, with its fields and its context.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._lib import EVAL_GRAD, EVAL_INTERP, EVAL_NONE, EVAL_WEIGHT
+from .expressions import C_TYPES, literal
+from .printer import Printer
+
+if TYPE_CHECKING:
+    from .point import PointFunction, Traced
+
+MODES = {
+    EVAL_NONE: "CEED_EVAL_NONE",
+    EVAL_INTERP: "CEED_EVAL_INTERP",
+    EVAL_GRAD: "CEED_EVAL_GRAD",
+    EVAL_WEIGHT: "CEED_EVAL_WEIGHT",
+}
+REGISTER = {"float64": "Double", "int32": "Int32", "bool": "Boolean"}
+MEMBER = {"float64": "double", "int32": "int", "bool": "bool"}
+RESERVED = set(
+    [
+        "alignas",
+        "alignof",
+        "and",
+        "asm",
+        "auto",
+        "bool",
+        "break",
+        "case",
+        "catch",
+        "char",
+        "class",
+        "const",
+        "constexpr",
+        "continue",
+        "decltype",
+        "default",
+        "delete",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "explicit",
+        "export",
+        "extern",
+        "false",
+        "final",
+        "float",
+        "for",
+        "friend",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "mutable",
+        "namespace",
+        "new",
+        "noexcept",
+        "not",
+        "nullptr",
+        "operator",
+        "or",
+        "private",
+        "protected",
+        "public",
+        "register",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "template",
+        "this",
+        "throw",
+        "true",
+        "try",
+        "typedef",
+        "typename",
+        "typeof",
+        "union",
+        "unsigned",
+        "using",
+        "virtual",
+        "void",
+        "volatile",
+        "while",
+        "xor",
+    ]
+)
+
+HEAD = """\
+// SPDX-License-Identifier: CC0-1.0
+// {what}
+#ifndef {guard}
+#define {guard}
+
+#ifndef CEED_RUNNING_JIT_PASS
+#include <ceed.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#endif
+"""
+PRELUDE = """
+#ifndef CEED_MATH
+#if defined(CEEDLIKE_SINGLE) || defined(CEED_SCALAR_IS_FP32)
+#define CEED_MATH(function) function##f
+#else
+#define CEED_MATH(function) function
+#endif
+#if defined(CEED_RUNNING_JIT_PASS) || defined(__CUDACC__) || defined(__HIPCC__)
+#define CEED_INFINITY __longlong_as_double(0x7ff0000000000000LL)
+#define CEED_NAN __longlong_as_double(0x7ff8000000000000LL)
+#define CEED_BLOCK 1
+#else
+#define CEED_INFINITY INFINITY
+#define CEED_NAN NAN
+#define CEED_BLOCK 8  // points that loops treat at once
+#endif
+#endif
+"""
+
+
+def identifier(name: str) -> str:
+    """Return a name that C and C++ take, for one that Python takes."""
+    text = re.sub(r"[^A-Za-z0-9_]", lambda m: f"u{ord(m[0]):x}", name)
+    text = text if re.match(r"[A-Za-z]", text) else f"f{text}"
+    return f"{text}_" if text in RESERVED else text
+
+
+def c_header(functions: Sequence[PointFunction], guard: str) -> str:
+    """Return a header of point functions."""
+    names = ", ".join(f.name for f in functions)
+    head = HEAD.format(
+        what=f"QFunctions that pyceedlike made of Python functions: {names}", guard=guard
+    )
+    parts = [head, PRELUDE, *map(c_function, functions), "\n#endif\n"]
+    return "".join(parts)
+
+
+def c_function(function: PointFunction) -> str:
+    """Return the struct of the context, the QFunction, and what makes it."""
+    traced = function.traced()
+    name = identifier(function.name)
+    parts = [_struct(function, traced, name), _body(function, traced, name)]
+    return "\n".join([*parts, _create(function, traced, name)])
+
+
+# ---- The context ---------------------------------------------------------------------------------
+
+
+def members(function: PointFunction, traced: Traced) -> list[tuple[str, str, np.ndarray]]:
+    """Return the members of the context's struct: name, C type, and first values."""
+    named = [(identifier(n), MEMBER[v.dtype.name], v) for n, v in function.context.items()]
+    tables = [(f"table{k}", C_TYPES[x.dtype.name], x) for k, x in enumerate(traced.tables)]
+    return named + tables
+
+
+def layout(function: PointFunction, traced: Traced, scalar: str) -> np.dtype:
+    """Return the struct as NumPy's type, in a precision."""
+    fields = [(n, v.dtype, v.size) for n, v in function.context.items()]
+    for k, x in enumerate(traced.tables):
+        type_ = scalar if x.dtype == np.float64 else x.dtype
+        fields.append((f"table {k}", type_, x.size))
+    return np.dtype([(n, t, (size,)) for n, t, size in fields], align=True)
+
+
+def defaults(function: PointFunction, traced: Traced, scalar: str) -> bytes:
+    """Return the bytes of the context with its first values."""
+    data = np.zeros((), layout(function, traced, scalar))
+    for field, x in zip(
+        data.dtype.names, [*function.context.values(), *traced.tables], strict=True
+    ):
+        data[field] = x.ravel()
+    return data.tobytes()
+
+
+def _struct(function: PointFunction, traced: Traced, name: str) -> str:
+    found = members(function, traced)
+    if not found:
+        return ""
+    lines = [f"  {t} {n}{f'[{v.size}]' if v.ndim else ''};" for n, t, v in found]
+    return "\n".join(["", "typedef struct {", *lines, f"}} {name}_context;", ""])
+
+
+def _numbers(x: np.ndarray, type_: str) -> str:
+    real = type_ in ("double", "CeedScalar", "float")
+    texts = [_initial(v, real) for v in x.ravel().tolist()]
+    if not x.ndim:
+        return texts[0]
+    rows = [", ".join(texts[k : k + 6]) for k in range(0, len(texts), 6)]
+    return "{" + ",\n    ".join(rows) + "}"
+
+
+def _initial(value: float | int | bool, real: bool) -> str:
+    text = literal(value, "float64" if real else "bool" if isinstance(value, bool) else "int64")
+    return text.replace("(CeedScalar)", "") if real else text
+
+
+# ---- The function --------------------------------------------------------------------------------
+
+
+def _body(function: PointFunction, traced: Traced, name: str) -> str:
+    inputs = [f"in_{identifier(n)}" for n in function.inputs]
+    outputs = [f"out_{identifier(n)}" for n in function.outputs]
+    found = members(function, traced)
+    printer = Printer(inputs, [m[0] for m in found], [m[0] for m in found[len(function.context) :]])
+    stores = [
+        (f"{array}[{f'{k} * n + ' if k else ''}i]", node)
+        for array, numbers in zip(outputs, traced.outputs, strict=True)
+        for k, node in enumerate(numbers)
+    ]
+    lines = printer.body(stores)
+    used = "\n".join(lines)
+    begin = []
+    if found:
+        begin.append(f"  const {name}_context *context = (const {name}_context *)ctx;")
+    begin += [
+        f"  const CeedScalar *__restrict__ {array} = in[{k}];"
+        for k, array in enumerate(inputs)
+        if f"{array}[" in used
+    ]
+    begin += [f"  CeedScalar *__restrict__ {a} = out[{k}];" for k, a in enumerate(outputs)]
+    begin.append("  const size_t n = (size_t)Q;")
+    unused = [("ctx", not found), ("in", not any(" = in[" in b for b in begin))]
+    begin += [f"  (void){what};" for what, is_unused in unused if is_unused]
+    if found and "context->" not in used:
+        begin.append("  (void)context;")
+    head = f"CEED_QFUNCTION({name})(void *ctx, CeedInt Q, const CeedScalar *const *in, "
+    head += "CeedScalar *const *out) {"
+    return "\n".join(["", head, *begin, *lines, "  return 0;", "}", ""])
+
+
+# ---- What makes it -------------------------------------------------------------------------------
+
+
+def _create(function: PointFunction, traced: Traced, name: str) -> str:
+    calls = [f"CeedQFunctionCreateInterior(ceed, 1, {name}, {name}_loc, qf)"]
+    for side, fields in (("Input", function.inputs), ("Output", function.outputs)):
+        for n, field in fields.items():
+            size = int(np.prod(field.shape, dtype=int))
+            calls.append(f'CeedQFunctionAdd{side}(*qf, "{n}", {size}, {MODES[field.mode]})')
+    found = members(function, traced)
+    begin = []
+    if found:
+        values = ",\n".join(f"    {_numbers(v, t)}" for _, t, v in found)
+        begin += [f"  static const {name}_context context = {{", f"{values}}};"]
+        begin += ["  CeedQFunctionContext ctx;"]
+        calls += [
+            "CeedQFunctionContextCreate(ceed, &ctx)",
+            "CeedQFunctionContextSetData(ctx, CEED_MEM_HOST, CEED_COPY_VALUES, sizeof context, "
+            "(void *)&context)",
+            *(
+                f'CeedQFunctionContextRegister{REGISTER[v.dtype.name]}(ctx, "{n}", '
+                f'offsetof({name}_context, {identifier(n)}), {v.size}, "")'
+                for n, v in function.context.items()
+            ),
+            "CeedQFunctionSetContext(*qf, ctx)",
+            "CeedQFunctionSetContextWritable(*qf, false)",
+            "CeedQFunctionContextDestroy(&ctx)",
+        ]
+    steps = [f"  if (!code) code = {call};" for call in calls]
+    return "\n".join(
+        [
+            "",
+            "#ifndef CEED_RUNNING_JIT_PASS",
+            "// Make the QFunction, with its fields and its context; returns an error code.",
+            "#ifndef CEED_CREATE  // empty, it gives the function to the linker, for Fortran",
+            "#define CEED_CREATE static inline",
+            "#endif",
+            f"CEED_CREATE int {name}_create(Ceed ceed, CeedQFunction *qf) {{",
+            *begin,
+            "  int code = 0;",
+            "",
+            *steps,
+            "  return code;",
+            "}",
+            "#endif",
+            "",
+        ]
+    )

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""From a function of one point, written with jax.numpy, to its graph.
+
+JAX traces the function, with 64-bit types; each primitive has a rule that says what it is in the
+graph. Arrays are NumPy arrays meanwhile: of numbers where they are known, of nodes (dtype object)
+where they are computed, so that whatever only moves numbers about costs nothing; an array that a
+loop computes is an Array, one node for all its numbers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._lib import CeedUnsupportedError
+from .ir import Graph, Node
+
+TYPES = {
+    *("bool", "float32", "float64"),
+    *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+}
+SMALL = 64  # numbers of an array whose numbers are treated one by one
+
+
+@dataclasses.dataclass
+class Array:
+    """An array that is one node."""
+
+    node: Node
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """How many numbers it has."""
+        return self.node.size
+
+
+Value = np.ndarray | Array
+Rule = Callable[..., Sequence[Value]]
+RULES: dict[str, Rule] = {}
+
+
+def rule(*names: str) -> Callable[[Rule], Rule]:
+    """Return a decorator: this is the rule of the primitives of these names.
+
+    A rule takes a Lowering, the equation, and the values of its operands.
+    """
+
+    def register(function: Rule) -> Rule:
+        RULES.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def jaxpr_of(function: Callable, arguments: Sequence[Any]) -> Any:
+    """Return the jaxpr of a function of arrays, or of (shape, type) in their place."""
+    import jax
+
+    with jax.enable_x64(True):
+        return jax.make_jaxpr(function)(*arguments)
+
+
+def live_equations(jaxpr: Any) -> list[Any]:
+    """Return the equations that the results need, in their order."""
+    needed = {v for v in jaxpr.outvars if not hasattr(v, "val")}
+    kept = []
+    for equation in reversed(jaxpr.eqns):
+        if needed.intersection(equation.outvars):
+            kept.append(equation)
+            needed.update(v for v in equation.invars if not hasattr(v, "val"))
+    return kept[::-1]
+
+
+def read_variables(jaxpr: Any) -> list[bool]:
+    """Return which arguments the results of a jaxpr depend on."""
+    needed = {v for v in jaxpr.outvars if not hasattr(v, "val")}
+    for equation in live_equations(jaxpr):
+        used = zip(equation.invars, _used_operands(equation), strict=True)
+        needed.update(v for v, is_used in used if is_used and not hasattr(v, "val"))
+    return [v in needed for v in jaxpr.invars]
+
+
+def _used_operands(equation: Any) -> list[bool]:
+    """Return which operands an equation reads, where it is a call, inside of what it calls."""
+    inner = equation.params.get("jaxpr") if equation.primitive.name in ("jit", "pjit") else None
+    if inner is not None:
+        return read_variables(inner.jaxpr)
+    return [True] * len(equation.invars)
+
+
+class Lowering:
+    """Follows the equations of a jaxpr, and adds to a graph what they compute."""
+
+    def __init__(self, graph: Graph, tables: list[np.ndarray]) -> None:
+        self.graph = graph
+        self.tables = tables  # constant arrays of the loops, for the context
+
+    def inside(self, graph: Graph) -> Lowering:
+        """Return a lowering into the body of a loop."""
+        return Lowering(graph, self.tables)
+
+    def run(self, jaxpr: Any, consts: Sequence[Any], values: Sequence[Value]) -> list[Value]:
+        """Return the values of a jaxpr's results."""
+        known: dict[Any, Value] = dict(zip(jaxpr.invars, values, strict=True))
+        known.update(zip(jaxpr.constvars, map(self.constant, consts), strict=True))
+
+        def read(v: Any) -> Value:
+            return self.constant(v.val) if hasattr(v, "val") else known[v]
+
+        for equation in live_equations(jaxpr):
+            found = RULES.get(equation.primitive.name)
+            if found is None:
+                raise CeedUnsupportedError(_no_rule(equation))
+            for v in equation.outvars:
+                if hasattr(v.aval, "dtype") and v.aval.dtype.name not in TYPES:
+                    raise unsupported(equation, f"values of type {v.aval.dtype.name}")
+            results = found(self, equation, *map(read, equation.invars))
+            known.update(zip(equation.outvars, results, strict=True))
+        return [read(v) for v in jaxpr.outvars]
+
+    def run_closed(self, closed: Any, values: Sequence[Value]) -> list[Value]:
+        """Return the values of a closed jaxpr's results."""
+        return self.run(closed.jaxpr, closed.consts, values)
+
+    # Values in the form that a rule needs.
+
+    def constant(self, x: Any) -> np.ndarray:
+        """Return the numbers of a constant."""
+        array = np.asarray(x)
+        if array.dtype.name not in TYPES:
+            raise CeedUnsupportedError(
+                f"native code has no constants of type {array.dtype.name}; it has real numbers of "
+                "32 and 64 bits, integers and booleans"
+            )
+        return array
+
+    def nodes(self, x: Value) -> np.ndarray:
+        """Return a value as an array of nodes."""
+        if isinstance(x, Array):
+            return as_nodes([self.element(x.node, k) for k in range(x.size)], x.shape)
+        if x.dtype != object:
+            return as_nodes([self.const(v, x.dtype.name) for v in x.ravel()], x.shape)
+        return x
+
+    def array(self, x: Value) -> Array:
+        """Return a value as one node."""
+        if isinstance(x, Array):
+            return x
+        if x.dtype != object:
+            return Array(self._table(x), x.shape)
+        numbers = tuple(x.ravel())
+        first = numbers[0]
+        if first.op == "element" and first.args[0].size == len(numbers):
+            whole = first.args[0]
+            if all(
+                n.op == "element" and n.args[0] is whole and n.param == k
+                for k, n in enumerate(numbers)
+            ):
+                return Array(whole, x.shape)
+        return Array(self.graph.add("pack", first.type, numbers, size=len(numbers)), x.shape)
+
+    def _table(self, x: np.ndarray) -> Node:
+        for place, known in enumerate(self.tables):
+            if known.dtype == x.dtype and np.array_equal(known.ravel(), x.ravel(), equal_nan=True):
+                break
+        else:
+            place = len(self.tables)
+            self.tables.append(x)
+        return self.graph.add("table", x.dtype.name, param=place, size=x.size)
+
+    def const(self, number: Any, type_: str) -> Node:
+        """Return the node of a number."""
+        return self.graph.add("const", type_, param=np.dtype(type_).type(number).item())
+
+    def element(self, node: Node, k: int) -> Node:
+        """Return a number of an array."""
+        if node.op == "pack":
+            return node.args[k]
+        if node.size == 1 and node.op not in ("field", "context", "table", "carry", "result"):
+            return node
+        return self.graph.add("element", node.type, (node,), k)
+
+
+def as_nodes(numbers: Sequence[Node], shape: tuple[int, ...]) -> np.ndarray:
+    """Return nodes as an array of a shape."""
+    array = np.empty(len(numbers), object)
+    array[:] = numbers
+    return array.reshape(shape)
+
+
+def type_of(x: Value) -> str:
+    """Return the type of a value's numbers; an empty array of nodes has none."""
+    if isinstance(x, Array):
+        return x.node.type
+    return x.dtype.name if x.dtype != object else x.flat[0].type
+
+
+# ---- What is said of what there is no rule for ---------------------------------------------------
+
+REMEDIES = {
+    "lu": "jnp.linalg.inv and solve factorise: pyceedlike.native.inv inverts 2x2 and 3x3 matrices",
+    "while": "a loop needs a number of rounds that is known: lax.fori_loop between integers of "
+    "Python, or lax.scan",
+    "sort": "compare and select: jnp.minimum, jnp.maximum, jnp.where",
+    "random_bits": "give random numbers as a field of data",
+}
+REMEDIES["custom_linear_solve"] = REMEDIES["triangular_solve"] = REMEDIES["lu"]
+ANOTHER_WAY = "write it otherwise, or make it a callback: ceed.qfunction(...) of a jax.jit function"
+
+
+def place_of(equation: Any) -> str:
+    """Return the line of the user's that an equation comes from, as file:line (function)."""
+    from jax.extend import source_info_util
+
+    return source_info_util.summarize(equation.source_info)
+
+
+def unsupported(equation: Any, what: str) -> CeedUnsupportedError:
+    """Return the error for what a primitive is asked for beyond its rule."""
+    name = equation.primitive.name
+    remedy = REMEDIES.get(name, ANOTHER_WAY)
+    return CeedUnsupportedError(
+        f"{place_of(equation)}: native code has no {what} in {name!r}; {remedy}"
+    )
+
+
+def _no_rule(equation: Any) -> str:
+    name = equation.primitive.name
+    remedy = REMEDIES.get(name, ANOTHER_WAY)
+    return f"{place_of(equation)}: native code has no {name!r}; {remedy}"
+
+
+def size_of(shape: Sequence[int]) -> int:
+    """Return how many numbers an array has."""
+    return math.prod(shape)

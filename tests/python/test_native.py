@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What native code computes at a point is what JAX computes, primitive by primitive."""
+
+import shlex
+import shutil
+
+import numpy as np
+import pytest
+
+import pyceedlike
+from pyceedlike import Data, native
+
+jax = pytest.importorskip("jax", reason="JAX is not installed")
+jnp, lax = jax.numpy, jax.lax
+
+RTOL = {"float64": 1e-13, "float32": 4e-6}
+EDGES = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3e4, -3e4, 1e-20]
+
+
+@pytest.fixture(autouse=True)
+def needs_a_compiler():
+    import os
+
+    compiler = shlex.split(os.environ.get("CC", "cc"))[0]
+    if not shutil.which(compiler):
+        pytest.skip(f"{compiler} is not installed")
+
+
+def vectors(ceed, arrays):
+    vs = [ceed.Vector(x.size) for x in arrays]
+    for v, x in zip(vs, arrays, strict=True):
+        v.set_array(np.ascontiguousarray(x, ceed.scalar).ravel(), cmode=pyceedlike.COPY_VALUES)
+    return vs
+
+
+def by_c(point, ceed, *inputs):
+    """Return the outputs of a point function, compiled, on arrays whose last axis is points."""
+    n = inputs[0].shape[-1]
+    outputs = [ceed.Vector(int(np.prod(f.shape, dtype=int)) * n) for f in point.outputs.values()]
+    point.qfunction(ceed).apply(n, vectors(ceed, inputs), outputs)
+    shapes = [(*f.shape, n) for f in point.outputs.values()]
+    return [v.to_numpy().reshape(s) for v, s in zip(outputs, shapes, strict=True)]
+
+
+def by_jax(point, scalar, *inputs):
+    """Return the same of JAX, in the precision of the inputs."""
+    with jax.enable_x64(scalar == "float64"):
+        arrays = [jnp.asarray(x, scalar) for x in inputs]
+        results = jax.jit(jax.vmap(lambda *x: point.results(*x, **point.context), -1, -1))(*arrays)
+        return [np.asarray(x, scalar) for x in results]
+
+
+def agree(point, ceed, *inputs, names=None):
+    """Compare all outputs; `names` are those of the entries along the first axis."""
+    found, expected = by_c(point, ceed, *inputs), by_jax(point, ceed.scalar, *inputs)
+    for x, y in zip(found, expected, strict=True):
+        for name, row, other in zip(names or x, x, y, strict=True):
+            rtol = RTOL[ceed.scalar]
+            atol = 0.1 * rtol * np.abs(other[np.isfinite(other)]).max(initial=0)
+            np.testing.assert_allclose(row, other, rtol=rtol, atol=atol, err_msg=str(name))
+
+
+def agree_all(functions, ceed, **inputs):
+    """Compare functions of some inputs, compiled as one, whose results are behind one another."""
+    fields = {name: Data(*x.shape[:-1]) for name, x in inputs.items()}
+    with jax.enable_x64(True):
+        structs = [jax.ShapeDtypeStruct(f.shape, "float64") for f in fields.values()]
+        sizes = {n: jax.eval_shape(f, *structs).size for n, f in functions.items()}
+
+    def all_of_them(*values):
+        return jnp.concatenate([jnp.ravel(f(*values) * 1.0) for f in functions.values()])
+
+    names = [name for name, size in sizes.items() for _ in range(size)]
+    point = native.PointFunction(all_of_them, "all", fields, {"all": Data(len(names))}, {})
+    agree(point, ceed, *inputs.values(), names=names)
+
+
+def points(random, *shape, n=64):
+    """Return random points, the first of which are special ones in all places."""
+    x = 3 * random.standard_normal((*shape, n))
+    x[..., : len(EDGES)] = EDGES
+    return x
+
+
+UNARY = {
+    name: getattr(jnp, name)
+    for name in [
+        "negative",
+        "abs",
+        "sign",
+        "sqrt",
+        "cbrt",
+        "exp",
+        "exp2",
+        "expm1",
+        "log",
+        "log1p",
+        "log2",
+        "log10",
+        "sin",
+        "cos",
+        "tan",
+        "arcsin",
+        "arccos",
+        "arctan",
+        "sinh",
+        "cosh",
+        "tanh",
+        "arcsinh",
+        "arccosh",
+        "arctanh",
+        "floor",
+        "ceil",
+        "trunc",
+        "rint",
+        "square",
+        "isfinite",
+        "isnan",
+        "isinf",
+        "reciprocal",
+        "sinc",
+        "deg2rad",
+        "logical_not",
+    ]
+} | {
+    "rsqrt": lax.rsqrt,
+    "erf": lax.erf,
+    "erfc": lax.erfc,
+    "logistic": jax.nn.sigmoid,
+    "relu": jax.nn.relu,
+    "softplus": jax.nn.softplus,
+    "gelu": jax.nn.gelu,
+    "silu": jax.nn.silu,
+    "round": lambda x: lax.round(x, lax.RoundingMethod.AWAY_FROM_ZERO),
+    **{f"power {k}": (lambda x, k=k: x**k) for k in (-3, -1, 0, 1, 2, 3, 7, 0.5, 2.5)},
+    "clip": lambda x: jnp.clip(x, -1, 2),
+    "clamp": lambda x: lax.clamp(0.5, x, 1.5),
+    "where": lambda x: jnp.where(x > 1, x, -x),
+    "to int32 and back": lambda x: x.astype("int32").astype(x.dtype),
+    "to uint8 and back": lambda x: x.astype("uint8").astype(x.dtype),
+    "to bool and back": lambda x: x.astype(bool).astype(x.dtype),
+    "to float32 and back": lambda x: x.astype("float32").astype(x.dtype),
+    "constants": lambda x: x * jnp.pi + jnp.float32(0.1) - 3,
+    "infinite constants": lambda x: jnp.where(x > 0, jnp.inf, -jnp.inf),
+    "a constant that is no number": lambda x: jnp.where(x > 0, jnp.nan, x),
+}
+
+
+def test_functions_of_one_number_agree(ceed, random):
+    agree_all(UNARY, ceed, x=points(random))
+
+
+BINARY = {
+    name: getattr(jnp, name)
+    for name in [
+        "add",
+        "subtract",
+        "multiply",
+        "divide",
+        "maximum",
+        "minimum",
+        "fmax",
+        "fmin",
+        "arctan2",
+        "hypot",
+        "remainder",
+        "floor_divide",
+        "fmod",
+        "power",
+        "equal",
+        "not_equal",
+        "less",
+        "less_equal",
+        "greater",
+        "greater_equal",
+        "logaddexp",
+        "copysign",
+        "heaviside",
+    ]
+    if name != "copysign"
+} | {
+    "pow": lax.pow,
+    "rem": lax.rem,
+    "logical": lambda x, y: ((x > 0) & (y > 0)) | ~(x < y) ^ (y > 1),
+    "select_n": lambda x, y: lax.select_n((x > y).astype("int32"), x, y),
+    "select_n of three": lambda x, y: lax.select_n(jnp.clip(x, 0, 2).astype("int32"), x, y, x * y),
+}
+
+
+def test_functions_of_two_numbers_agree(ceed, random):
+    x, y = (a.ravel() for a in np.meshgrid(points(random, n=32), points(random, n=32)))
+    agree_all(BINARY, ceed, x=x, y=y)
+
+
+INTEGERS = {
+    "add": lambda i, j: i + j,
+    "subtract": lambda i, j: i - j,
+    "multiply": lambda i, j: i * j * 100003,
+    "negative": lambda i, j: -i,
+    "abs": lambda i, j: abs(i),
+    "sign": lambda i, j: jnp.sign(i),
+    "maximum": jnp.maximum,
+    "minimum": jnp.minimum,
+    "truncated quotient": lax.div,
+    "truncated remainder": lax.rem,
+    "floor quotient": lambda i, j: i // j,
+    "floor remainder": lambda i, j: i % j,
+    "power": lambda i, j: i**3,
+    "and, or, xor, not": lambda i, j: (i & j) | (i ^ ~j),
+    "shifts": lambda i, j: (i << abs(j)) + (i >> abs(j)),
+    "logical shift": lambda i, j: lax.shift_right_logical(i, abs(j)),
+    "comparison": lambda i, j: (i < j) + 2 * (i == j),
+}
+
+
+@pytest.mark.parametrize("kind", ["int32", "int64", "uint8"])
+def test_functions_of_integers_agree(random, kind):
+    numbers = [0, 1, 2, 3, 7, 31, 33, 100, 250] + ([] if kind[0] == "u" else [-1, -2, -7, -100])
+    largest = np.iinfo(kind).max if kind != "int64" else 2**53
+    numbers += [largest] if kind != "int32" else [largest, -largest - 1]
+    i, j = (a.ravel().astype(float) for a in np.meshgrid(numbers, numbers))
+    functions = {
+        name: lambda x, y, f=f: f(x.astype(kind), y.astype(kind)).astype(kind).astype("float64")
+        for name, f in INTEGERS.items()
+    }
+    agree_all(functions, pyceedlike.Ceed(), i=i, j=j)
+
+
+TENSORS = {
+    "transpose": lambda a, b, s: a.T,
+    "reshape": lambda a, b, s: a.reshape(9)[::2],
+    "product": lambda a, b, s: a @ b,
+    "einsum": lambda a, b, s: jnp.einsum("ij,kj,k->i", a, b, s),
+    "double contraction": lambda a, b, s: jnp.tensordot(a, b),
+    "outer": lambda a, b, s: jnp.outer(s, a[0]),
+    "batched": lambda a, b, s: jnp.einsum("ij,ij->i", a, b),
+    "trace": lambda a, b, s: jnp.trace(a),
+    "det 3": lambda a, b, s: jnp.linalg.det(a),
+    "det 2": lambda a, b, s: jnp.linalg.det(a[:2, 1:]),
+    "inv 3": lambda a, b, s: native.inv(a + 20 * jnp.eye(3)),
+    "inv 2": lambda a, b, s: native.inv(a[:2, :2] + 20 * jnp.eye(2)),
+    "cross": lambda a, b, s: jnp.cross(a[0], b[1]),
+    "norm": lambda a, b, s: jnp.linalg.norm(a),
+    "symmetric": lambda a, b, s: a[jnp.array([0, 1, 2, 1, 0, 0]), jnp.array([0, 1, 2, 2, 2, 1])],
+    "take": lambda a, b, s: jnp.take(a, jnp.array([2, 0, 5]), axis=1),
+    "set": lambda a, b, s: a.at[0, 1].set(s[0]).at[jnp.array([0, 2])].set(b[:2]),
+    "add at": lambda a, b, s: a.at[jnp.array([0, 2, 0, 1])].add(s[0] * b[0]),
+    "concatenate": lambda a, b, s: jnp.concatenate([a[:, :1], b[:, ::-1], s[:, None]], axis=1),
+    "stack": lambda a, b, s: jnp.stack([s, a[1], jnp.zeros(3)], axis=1),
+    "pad": lambda a, b, s: lax.pad(a, 7.0, ((1, 0, 1), (-1, 2, 0))),
+    "flip": lambda a, b, s: jnp.flip(a, 0),
+    "roll": lambda a, b, s: jnp.roll(a, 1, axis=0),
+    "tile": lambda a, b, s: jnp.tile(s, 2),
+    "split": lambda a, b, s: jnp.split(a, [1], axis=1)[1],
+    "broadcast": lambda a, b, s: jnp.broadcast_to(s, (2, 3)) + s[:2, None],
+    "iota": lambda a, b, s: a * jnp.arange(3) + jnp.eye(3) + lax.iota("int32", 3),
+    "triangle": lambda a, b, s: jnp.tril(a) + jnp.triu(b, 1) + jnp.diag(s),
+    "dynamic slice": lambda a, b, s: lax.dynamic_slice(a, (1, 0), (2, 2)),
+    "dynamic update": lambda a, b, s: lax.dynamic_update_slice(a, b[:2, :2], (1, 1)),
+    "sum": lambda a, b, s: a.sum(axis=0) + a.mean(),
+    "prod": lambda a, b, s: a.prod(axis=1),
+    "max and min": lambda a, b, s: a.max(axis=0) - b.min(axis=1),
+    "any and all": lambda a, b, s: jnp.where((a > 0).any(0) & (b > -1).all(0), 1.0, 2.0),
+    "argmax": lambda a, b, s: jnp.argmax(a, axis=1) + 0.5 * jnp.argmin(b),
+    "cumsum": lambda a, b, s: jnp.cumsum(a, axis=0) + lax.cumprod(b, reverse=True),
+    "vmap": lambda a, b, s: jax.vmap(lambda x, y: x @ y + s[0], (0, 1))(a, b),
+    "a product that is a loop": lambda a, b, s: jnp.kron(a, b) @ jnp.arange(9.0),
+    "a product of computed arrays": lambda a, b, s: jnp.kron(a, b) @ jnp.kron(b, a)[:, :2],
+    "an isotropic tensor": lambda a, b, s: jnp.einsum("ijkl,kl->ij", ISOTROPIC, a),
+}
+ISOTROPIC = np.einsum("ij,kl->ijkl", np.eye(3), np.eye(3)) + 0.3
+
+
+def test_small_tensors_agree(ceed, random):
+    a, b, s = (random.standard_normal((*shape, 19)) for shape in ((3, 3), (3, 3), (3,)))
+    agree_all(TENSORS, ceed, a=a, b=b, s=s)
+
+
+def newton(x):
+    return lax.fori_loop(0, 20, lambda i, y: y - (y * y - x) / (2 * y), 1 + x * x)
+
+
+def running(s, a):
+    total, seen = lax.scan(lambda c, row: (c * 0.5 + row, c @ row), s, a)
+    return total + seen
+
+
+@jax.custom_jvp
+def cube(x):
+    return x**3
+
+
+cube.defjvp(lambda x, dx: (cube(*x), 30 * x[0] ** 2 * dx[0]))
+
+CONTROL = {
+    "cond": lambda a, s: lax.cond(s[0] > 0, lambda: s[1] * 2, lambda: jnp.sin(s[2])),
+    "switch": lambda a, s: lax.switch(
+        jnp.floor(s[0] * 2).astype("int32"), [jnp.sin, jnp.cos, jnp.exp], s[1]
+    ),
+    "fori_loop": lambda a, s: newton(s[0] ** 2 + 1),
+    "fori_loop of the counter": lambda a, s: lax.fori_loop(2, 6, lambda i, y: y * s[0] + i, s[1]),
+    "fori_loop of places": lambda a, s: lax.fori_loop(0, 3, lambda i, y: y + a[i, i] * s[i], 0.0),
+    "fori_loop that writes": lambda a, s: lax.fori_loop(
+        0, 3, lambda i, y: y.at[i].set(y[2 - i] + i), s
+    ),
+    "scan": lambda a, s: running(s, a),
+    "scan backwards": lambda a, s: lax.scan(lambda c, x: (c + x, c * x), 1.0, s, reverse=True)[1],
+    "loop of loops": lambda a, s: lax.fori_loop(
+        0, 3, lambda i, y: lax.fori_loop(0, 4, lambda j, z: jnp.cos(z) * s[0] + i, y), s
+    ),
+    "no rounds": lambda a, s: lax.fori_loop(0, 0, lambda i, y: y + 1, s),
+    "a loop that swaps": lambda a, s: lax.fori_loop(
+        0, 3, lambda i, y: (y[1], y[0] + y[1]), (s[0], s[1])
+    )[0],
+    "jit": lambda a, s: jax.jit(lambda x: x @ x.T)(a),
+    "custom_jvp": lambda a, s: cube(s),
+    "remat": lambda a, s: jax.checkpoint(jnp.tanh)(s),
+    "grad": lambda a, s: jax.grad(lambda x: jnp.sum(jnp.sin(x @ s) ** 2))(a),
+    "hessian": lambda a, s: jax.hessian(lambda x: jnp.sum(x**4) * x[0])(s),
+    "jacobian of a loop": lambda a, s: jax.jacobian(lambda x: running(x, a))(s),
+}
+
+
+def test_control_flow_agrees(ceed, random):
+    a, s = random.standard_normal((3, 3, 21)), random.standard_normal((3, 21))
+    agree_all(CONTROL, ceed, a=a, s=s)
