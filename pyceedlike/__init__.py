@@ -69,8 +69,9 @@ from .ceed import Ceed
 from .context import QFunctionContext
 from .dlpack import describe, from_dlpack
 from .explain import Explanation, explain
-from .fab import At, Fab, FabView
+from .fab import Fab, FabView
 from .fem import Basis, CompositeOperator, ElemRestriction, Operator, OperatorField
+from .index import At
 from .mesh import Geometry, Mesh, Space
 from .multifab import MultiFab
 from .qfunction import QFunction, QFunctionField

@@ -127,9 +127,10 @@ PyObject *GetArrayInterface(PyObject *object, void *Py_UNUSED(unused)) {
   if (code || self->pin->dl_tensor.data != tensor->dl_tensor.data) {
     tensor->deleter(tensor);
     if (code) return RaiseExport(self->lib, code);
-    PyErr_SetString(ErrorClass(CEED_ERROR_ACCESS),
-                    "__array_interface__ has shown the memory of before, which it keeps for life: share "
-                    "the new one by DLPack or the buffer protocol");
+    PyErr_SetString(
+        ErrorClass(CEED_ERROR_ACCESS),
+        "__array_interface__ has shown the memory of before, which it keeps for life: share "
+        "the new one by DLPack or the buffer protocol");
     return NULL;
   }
   memory = MemoryOf(tensor, self->lib);

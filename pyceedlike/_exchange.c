@@ -294,7 +294,8 @@ PyObject *Export(Exporter *self, const Request *request, PyObject *(*raise)(cons
 PyDoc_STRVAR(
     dlpack_doc,
     "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
-    "Return a DLPack capsule that shares the memory, which lives as long as the capsule's tensor.\n\n"
+    "Return a DLPack capsule that shares the memory, which lives as long as the capsule's "
+    "tensor.\n\n"
     "Without max_version=(1, 0) or later it is a legacy tensor; read-only or leased memory is "
     "then\n"
     "a private copy, or a BufferError where copy is False. Raises BufferError while the memory is\n"
@@ -410,7 +411,8 @@ PyDoc_STRVAR(
     to_dlpack_doc,
     "to_dlpack($self, mem_type=None, *, shape=None, mode='shared', copy=None,\n"
     "          max_version=None)\n--\n\n"
-    "Return a DLPack capsule of the memory; of a vector with a shape if one is given (C order, from\n"
+    "Return a DLPack capsule of the memory; of a vector with a shape if one is given (C order, "
+    "from\n"
     "the first entry on).\n\n"
     "mode 'shared': both sides see each other's writes; 'read': nobody writes until the tensor is\n"
     "released; 'write': nobody else reads or writes until then; the last two need\n"

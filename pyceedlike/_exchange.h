@@ -78,8 +78,8 @@ struct Exporter {
   PyObject_HEAD
   const Library *lib;
   const Kind *kind;
-  CeedVector vec; /* of a vector */
-  CeedFab fab;    /* of a fab or a view of one */
+  CeedVector vec;                             /* of a vector */
+  CeedFab fab;                                /* of a fab or a view of one */
   int64_t shape[MAX_AXES], strides[MAX_AXES]; /* a vector's, or what was lent last */
   DLManagedTensorVersioned *pin; /* keeps what __array_interface__ has told, for life */
   const char *reason;            /* of the last exchange; NULL: none yet */

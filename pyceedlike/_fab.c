@@ -207,14 +207,15 @@ static PyObject *OwnMethod(PyObject *type, PyObject *args) {
   return OwnFab((PyTypeObject *)type, &libraries[single], (CeedFab)(uintptr_t)fab);
 }
 
-PyDoc_STRVAR(from_handle_doc,
-             "from_handle(address)\n--\n\n"
-             "Return a fab over the CeedFab at an address, with a reference of its own; it has the\n"
-             "precision of the library that made it.\n\n"
-             "Raises CeedIncompatibleError where no fab of this library is.\n\n"
-             ">>> fab = pyceedlike.Ceed().Fab(pyceedlike.Box([-2], [5]))\n"
-             ">>> pyceedlike.Fab.from_handle(fab.handle).box\n"
-             "Box((-2,), (5,))\n");
+PyDoc_STRVAR(
+    from_handle_doc,
+    "from_handle(address)\n--\n\n"
+    "Return a fab over the CeedFab at an address, with a reference of its own; it has the\n"
+    "precision of the library that made it.\n\n"
+    "Raises CeedIncompatibleError where no fab of this library is.\n\n"
+    ">>> fab = pyceedlike.Ceed().Fab(pyceedlike.Box([-2], [5]))\n"
+    ">>> pyceedlike.Fab.from_handle(fab.handle).box\n"
+    "Box((-2,), (5,))\n");
 
 static int ReferToFab(const Library *lib, void *object, void **copy) {
   return lib->FabReferenceCopy(object, (CeedFab *)copy);
@@ -277,7 +278,8 @@ PyObject *ReferToMultiFab(PyObject *Py_UNUSED(module), PyObject *address) {
   void *mf = NULL;
   const Library *lib = FindObject(address, ReferTo, &mf);
 
-  return lib ? Py_BuildValue("NN", PyLong_FromVoidPtr(mf), PyBool_FromLong(lib != libraries)) : NULL;
+  return lib ? Py_BuildValue("NN", PyLong_FromVoidPtr(mf), PyBool_FromLong(lib != libraries))
+             : NULL;
 }
 
 /* list_fabs(address, single, type): the fabs of a MultiFab that are here. */

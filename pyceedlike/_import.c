@@ -125,7 +125,7 @@ static void IncomingDrop(Incoming *incoming) {
 }
 
 static int AskFor(PyObject *source, const Options *options, const Library *lib,
-                   Incoming *incoming) {
+                  Incoming *incoming) {
   PyObject *method = PyObject_GetAttr(source, s_dlpack);
 
   *incoming = (Incoming){NULL, NULL, false, NULL};
@@ -598,8 +598,8 @@ PyObject *ImportFabMethod(PyObject *type, PyObject *const *args, Py_ssize_t narg
   Layout layout;
   int order;
 
-  if (nargs != 2 || !PyArg_ParseTuple(args[1], "iiKiK", &order, &layout.dim, &lo, &layout.centring,
-                                      &ghost)) {
+  if (nargs != 2 ||
+      !PyArg_ParseTuple(args[1], "iiKiK", &order, &layout.dim, &lo, &layout.centring, &ghost)) {
     return NULL;
   }
   layout.order = (CeedAxisOrder)order;

@@ -10,7 +10,7 @@ from ._lib import HOST, LIBRARIES, CeedDimensionError, CeedIncompatibleError
 from ._object import Shared
 from .box import Box, Ghost, ghost_from, ghost_of, ghost_struct, integers
 from .ceed import Ceed
-from .index import Axis, positions
+from .index import At, Axis, positions
 from .vector import Vector
 
 if TYPE_CHECKING:
@@ -515,78 +515,3 @@ class FabView(FabViewBase):
         numbers = f"{self.components.start}..{self.components.stop - 1}"
         stale = ", stale" * self.is_stale
         return f"<pyceedlike.FabView of {self.box!r}, components {numbers}, {self.order}{stale}>"
-
-
-class At:
-    """The cells of a fab, or of an array of one, by solver indices.
-
-    An index is one of NumPy's, but counts as the solver does: -1 is the cell -1, never the last
-    one, and what is outside of the box is an IndexError. A slice start:stop:step has the cells of
-    range(start, stop, step). Where NumPy's indexing gives a view, so does this.
-
-    >>> fab = pyceedlike.Ceed().Fab(pyceedlike.Box([-2], [5]))
-    >>> fab.set_value(0.0)
-    >>> fab.at[-1:2] = 1.0
-    >>> fab.at[[-2, -1, 5], 0]
-    array([0., 1., 0.])
-    """
-
-    __slots__ = ("_array", "_axes", "_fab")
-
-    def __init__(self, fab: Fab, array: Any = None, axes: tuple[Axis, ...] | None = None) -> None:
-        self._fab = fab
-        self._array = array
-        self._axes = axes
-
-    def __call__(
-        self,
-        array: Any,
-        region: Region = "whole",
-        components: Components = None,
-        order: str = "xyzn",
-    ) -> At:
-        """Return the cells of an array that was made of this region of the fab, or is as large.
-
-        The array is of any library; what is written is written as that library writes. Axes are
-        those of the array. Raises CeedDimensionError for another shape.
-
-        >>> fab = pyceedlike.Ceed().Fab(pyceedlike.Box([-2], [5]))
-        >>> fab.set_value(2.0)
-        >>> float(fab.at(np.sqrt(fab.to_numpy()))[-2, 0]) ** 2  # doctest: +ELLIPSIS
-        2.0...
-        """
-        axes = self._fab._axes(region, components, order)
-        shape = tuple(max(axis.hi - axis.lo + 1, 0) for axis in axes)
-        if tuple(array.shape) != shape:
-            raise CeedDimensionError(
-                f"the array has shape {tuple(array.shape)}, this region of the fab has {shape}"
-            )
-        return At(self._fab, array, axes)
-
-    def positions(self, key: Any) -> tuple[Any, ...]:
-        """Return the plain index that means these cells: x.at[fab.at.positions(key)] for JAX.
-
-        >>> fab = pyceedlike.Ceed().Fab(pyceedlike.Box([-2], [5]))
-        >>> fab.at.positions(slice(-1, 2))
-        (slice(1, 4, 1), slice(0, 1, 1))
-        """
-        return positions(key, self._axes or self._fab._axes("whole", None, "xyzn"))
-
-    def _indexing(self) -> tuple[Any, Any]:
-        """Return the array, and the module whose select() and assign() it is indexed by."""
-        array = self._fab.to_numpy() if self._array is None else self._array
-        if type(array).__module__.partition(".")[0] == "torch":
-            from .interop import torch as library
-        else:
-            from .interop import numpy as library
-        return array, library
-
-    def __getitem__(self, key: Any) -> Any:
-        places = self.positions(key)
-        array, library = self._indexing()
-        return library.select(array, places)
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        places = self.positions(key)
-        array, library = self._indexing()
-        library.assign(array, places, value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""NumPy: arrays over vectors, and the values of lists."""
+"""NumPy: arrays over vectors and fabs, and the values of lists."""
 
 from __future__ import annotations
 
@@ -59,16 +59,6 @@ def _insist(part: Fab | FabView) -> numpy.ndarray:
     if not part.exchange.shared:
         raise CeedCopyError(f"copy=False, but NumPy got {part.exchange.reason}")
     return array
-
-
-def select(array: Any, places: tuple[Any, ...]) -> Any:
-    """Return the entries at a plain index."""
-    return array[places]
-
-
-def assign(array: Any, places: tuple[Any, ...], value: Any) -> None:
-    """Set the entries at a plain index."""
-    array[places] = value
 
 
 def cover(shape: tuple[int, ...]) -> numpy.ndarray:

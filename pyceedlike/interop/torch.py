@@ -43,17 +43,7 @@ def share_part(part: Fab | FabView, copy: bool | None) -> torch.Tensor:
     return torch.from_dlpack(part)
 
 
-def select(tensor: torch.Tensor, places: tuple[Any, ...]) -> torch.Tensor:
-    """Return the entries at a plain index, as NumPy selects them."""
-    return tensor[_index(tensor, places)]
-
-
-def assign(tensor: torch.Tensor, places: tuple[Any, ...], value: Any) -> None:
-    """Set the entries at a plain index, as NumPy sets them."""
-    tensor[_index(tensor, places)] = value
-
-
-def _index(tensor: torch.Tensor, places: tuple[Any, ...]) -> tuple[Any, ...]:
+def index(tensor: torch.Tensor, places: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return an index that means in PyTorch what this one means in NumPy.
 
     PyTorch steps forwards only, and sorts axes otherwise where integers stand beside arrays: there
