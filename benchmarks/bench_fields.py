@@ -10,7 +10,18 @@ import importlib.util
 from collections.abc import Iterator
 from typing import Any
 
-from harness import Case, allocated, arguments, goal, measure, print_goals, show, table, write_json
+from harness import (
+    Case,
+    allocated,
+    arguments,
+    figure_of,
+    goal,
+    measure,
+    print_goals,
+    show,
+    table,
+    write_json,
+)
 
 import pyceedlike
 from pyceedlike import Box
@@ -109,6 +120,20 @@ def bytes_of_views(blocks: int) -> float | None:
     return (count() - before) / len(views)
 
 
+def draw(path: Any, found: dict[tuple, Case], blocks: int) -> None:
+    """Draw bars of microseconds for a block."""
+    figure, axes = figure_of(1)
+    rows = [*VIEWS, "ghosts"]
+    for shift, name in ((-0.2, "pyceedlike"), (0.2, "pyamrex")):
+        values = [_per_block(found.get((what, name)), blocks) or 0 for what in rows]
+        axes.barh([i + shift for i in range(len(rows))], values, 0.4, label=name)
+    axes.set(xlabel=f"microseconds for each of {blocks:,} blocks")
+    axes.set_yticks(range(len(rows)), rows)
+    axes.invert_yaxis()
+    axes.legend()
+    figure.savefig(path)
+
+
 def main() -> None:
     """Measure, print, and write what is asked for."""
     options = arguments(__doc__, rounds=31, sample_us=20_000)
@@ -119,6 +144,8 @@ def main() -> None:
     report(found, blocks, taken)
     if options.json:
         write_json(options.json, found.values(), promised, bytes=taken)
+    if options.plot:
+        draw(options.plot, found, blocks)
 
 
 if __name__ == "__main__":
