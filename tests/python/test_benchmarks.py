@@ -55,6 +55,14 @@ def test_the_vector_benchmark_covers_both_precisions_and_all_operations(tmp_path
     assert ("an import" in printed) == bool(results["bytes"])
 
 
+def test_the_fields_benchmark_makes_views_of_all_blocks(tmp_path):
+    printed, results = results_of("bench_fields.py", tmp_path)
+    keys = {tuple(case["key"]) for case in results["cases"]}
+    assert {(what, "pyceedlike") for what in ("whole", "valid", "ghosts")} <= keys
+    assert all(not case["error"] for case in results["cases"])
+    assert "Microseconds for each of 1,000 blocks" in printed
+
+
 def test_the_qfunction_benchmark_covers_every_engine(tmp_path):
     printed, results = results_of("bench_qfunction.py", tmp_path)
     installed = [m for m in ("numba", "numpy", "jax") if importlib.util.find_spec(m)]
@@ -88,3 +96,11 @@ def test_what_is_allocated_does_not_depend_on_the_length(tmp_path):
     assert all(first == 0 for first in sizes["one of the first four exports"])
     assert all(each < 256 for each in sizes["an export while four live"])
     assert all(each < 1024 for each in sizes["an import"] + sizes["a vector without memory"])
+
+
+def test_the_benchmark_of_jax_covers_every_route_and_order(tmp_path):
+    pytest.importorskip("jax", reason="JAX is not installed")
+    printed, results = results_of("bench_jax.py", tmp_path)
+    keys = {tuple(case["key"]) for case in results["cases"] if not case["error"]}
+    assert len(keys) == 2 * 6 * 3 + 3 * 2
+    assert "time of compiled JAX / C" in printed
