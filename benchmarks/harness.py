@@ -43,10 +43,14 @@ class Case:
     clock: Callable[[], float] = time.perf_counter
     samples: list[float] = dataclasses.field(default_factory=list)
 
+    def timer_of(self, statement: str) -> timeit.Timer:
+        """Return what runs a statement in a loop."""
+        return timeit.Timer(statement, timer=self.clock, globals=self.names)
+
     def calibrate(self, sample_ns: float) -> None:
         """Choose how many loops make a sample; a statement that raises keeps the reason."""
         self.loops, self.unroll = 1, 1
-        self.timer = timeit.Timer(self.statement, timer=self.clock, globals=self.names)
+        self.timer = self.timer_of(self.statement)
         try:
             once = min(self.sample() for _ in range(4))  # the first ones warm up
         except Exception as error:
@@ -54,8 +58,7 @@ class Case:
             return
         if once * 4 * UNROLL < sample_ns:
             self.unroll = UNROLL
-            unrolled = "\n".join([self.statement] * UNROLL)
-            self.timer = timeit.Timer(unrolled, timer=self.clock, globals=self.names)
+            self.timer = self.timer_of("\n".join([self.statement] * UNROLL))
         self.loops = max(1, round(sample_ns / (once * self.unroll)))
 
     def sample(self) -> float:

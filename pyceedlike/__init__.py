@@ -69,8 +69,9 @@ from .context import QFunctionContext
 from .dlpack import describe, from_dlpack
 from .explain import Explanation, explain
 from .fem import Basis, CompositeOperator, ElemRestriction, Operator, OperatorField
-from .mesh import Geometry, Mesh, Space
+from .mesh import Mesh
 from .qfunction import QFunction, QFunctionField
+from .space import Geometry, Space
 from .vector import Exchange, Vector
 
 __all__ = [

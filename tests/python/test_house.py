@@ -34,6 +34,7 @@ LAYERS = [
         "fem",
         "lagrange",
         "mesh",
+        "space",
     ),
     "native",
     *("embedding", "partners", "explain", "doctor"),
