@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/// The public interface of libceedlike: vectors whose memory crosses between a C or Fortran solver
-/// and any array library that speaks DLPack, with ownership, precision and place always checked.
+/// The public interface of libceedlike: vectors, and fields with ghost cells, whose memory crosses
+/// between a C or Fortran solver and any array library that speaks DLPack, with ownership,
+/// precision and place always checked.
 ///
 /// Every function returns an error code unless it says otherwise; 0 is success. On failure nothing
 /// has changed and the text is in CeedGetErrorMessage(). Five words say who owns what, always on

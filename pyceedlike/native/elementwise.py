@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .ir import Node
+from .ir import Graph, Node
 from .trace import Array, Lowering, Value, as_nodes, rule, type_of, unsupported
 
 # Operations of the graph that a primitive of the same name is. Their C is in printer.py.

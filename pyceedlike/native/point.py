@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._lib import CeedDimensionError
+from .._lib import CeedDimensionError, CeedIncompatibleError
 from ..callback import QField, parameters
 from ..qfunction import QFunction
 from .ir import Graph, Node

@@ -29,7 +29,12 @@ MODES = {
 REGISTER = {"float64": "Double", "int32": "Int32", "bool": "Boolean"}
 MEMBER = {"float64": "double", "int32": "int", "bool": "bool"}
 RESERVED = set(
-    ["alignas", "alignof", "and", "asm", "auto", "bool", "break", "case", "catch", "char", "class", "const", "constexpr", "continue", "decltype", "default", "delete", "do", "double", "else", "enum", "explicit", "export", "extern", "false", "final", "float", "for", "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not", "nullptr", "operator", "or", "private", "protected", "public", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "template", "this", "throw", "true", "try", "typedef", "typename", "typeof", "union", "unsigned", "using", "virtual", "void", "volatile", "while", "xor"]
+    "alignas alignof and asm auto bool break case catch char class const constexpr continue "
+    "decltype default delete do double else enum explicit export extern false final float for "
+    "friend goto if inline int long mutable namespace new noexcept not nullptr operator or private "
+    "protected public register restrict return short signed sizeof static struct switch template "
+    "this throw true try typedef typename typeof union unsigned using virtual void volatile "
+    "while xor".split()
 )
 
 HEAD = """\
