@@ -134,6 +134,7 @@ $(BUILD)/tests/both/test_both: $(BUILD)/tests/f64/test_both.o $(BUILD)/tests/f32
 ifeq ($(origin FC),default)
 FC = gfortran
 endif
+FORTRAN := $(sort $(wildcard fortran/*))
 HAVE_FORTRAN := $(if $(SAN),,$(shell command -v $(firstword $(FC))))
 FFLAGS ?= -O2 -g
 COMPILE_FORTRAN = $(FC) -std=f2018 $(WARNINGS) -fPIC $(FFLAGS)
@@ -144,9 +145,9 @@ $(BUILD)/fortran-flags: always
 
 # The rules of one precision. $1: its folder; $2: its library; $3: its flag.
 define fortran
-$(BUILD)/fortran/$1/ceedlike.o: fortran/ceedlike.F90 $(BUILD)/fortran-flags
+$(BUILD)/fortran/$1/ceedlike.o: $(FORTRAN) $(BUILD)/fortran-flags
 	@mkdir -p $$(@D)
-	$$(call say,FC $$@)$$(COMPILE_FORTRAN) $3 -J$$(@D) -c $$< -o $$@
+	$$(call say,FC $$@)$$(COMPILE_FORTRAN) $3 -J$$(@D) -c fortran/ceedlike.F90 -o $$@
 $(BUILD)/fortran/$1/testing.o: tests/fortran/testing.F90 $(BUILD)/fortran/$1/ceedlike.o
 	$$(call say,FC $$@)$$(COMPILE_FORTRAN_TEST) $3 -J$$(@D) -c $$< -o $$@
 $(BUILD)/fortran/$1/test_%.o: tests/fortran/test_%.F90 $(BUILD)/fortran/$1/testing.o
@@ -215,7 +216,7 @@ fuzz: $(FUZZERS)
 PACKAGE := setup.py ffibuilder.py pyproject.toml Makefile $(sort $(shell \
              find csrc include pyceedlike fortran cmake -path pyceedlike/include -prune \
                -o -name '*.[ch]' -print -o -name '*.py' -print -o -name '*.pyi' -print -o -name \
-               py.typed -print -o -name '*.F90' -print -o -name '*.cmake' -print 2>/dev/null))
+               py.typed -print -o -path 'fortran/*' -print -o -name '*.cmake' -print 2>/dev/null))
 build/package: always
 	$(call keep,$(PACKAGE))
 
@@ -298,7 +299,7 @@ bench: $(INSTALLED) | $(call HAVE,test) $(call HAVE,demo)
 
 # ---- Documentation -------------------------------------------------------------------------------
 
-# The pages of docs/ with those that are made, or kept elsewhere.
+# The pages of docs/ with those that are made, or kept elsewhere; a session is no program to Pygments.
 docs: $(INSTALLED) | $(call HAVE,docs)
 	@rm -rf build/docs
 	@mkdir -p build/docs/source
@@ -306,6 +307,7 @@ docs: $(INSTALLED) | $(call HAVE,docs)
 	@cp benchmarks/README.md build/docs/source/benchmarks.md
 	@cp CHANGELOG.md build/docs/source/changes.md
 	@$(PYTHON_HERE) && "$$python" scripts/reference.py build/docs/source && \
+	  sed -i '/^```python$$/{N;s/python\n>>>/pycon\n>>>/}' build/docs/source/*.md && \
 	  "$$python" -m pygments -S friendly -f html -a .codehilite >build/docs/source/code.css && \
 	  "$$python" -m mkdocs -q build --strict && echo '  DOCS build/docs/site/index.html'
 
@@ -365,18 +367,20 @@ VERSION := $(shell sed -n 's/^.define CEED_VERSION_[MP][A-Z]* \([0-9]*\)$$/\1/p'
              include/ceedlike.h | paste -sd.)
 LIBRARIES = ceedlike ceedlike_f32
 
-INSTALL_LIB = $(DESTDIR)$(LIBDIR)
-INSTALL_INCLUDE = $(DESTDIR)$(INCLUDEDIR)/ceedlike
+# A path may hold spaces.
+INSTALL_LIB = "$(DESTDIR)$(LIBDIR)"
+INSTALL_INCLUDE = "$(DESTDIR)$(INCLUDEDIR)/ceedlike"
 
 # The lines of a pkg-config file. $1: the library; $2: what a program is compiled with besides.
 pkgconfig = 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$(INCLUDEDIR)/ceedlike' \
   'compat=$${includedir}/compat' 'fortran=$${includedir}/ceedlike.F90' '' \
   'Name: $1' 'Description: vectors shared between C solvers and array libraries' \
-  'Version: $(VERSION)' 'Cflags: -I$${includedir}$2' 'Libs: -L$${libdir} -l$1' \
+  'Version: $(VERSION)' 'Cflags: -I"$${includedir}"$2' 'Libs: -L"$${libdir}" -l$1' \
   'Libs.private: -lm -ldl -pthread'
 
 # The CMake files find the rest from where they lie.
-CMAKE_INCLUDE = $(shell realpath -m --relative-to=$(LIBDIR)/cmake/ceedlike $(INCLUDEDIR)/ceedlike)
+CMAKE_INCLUDE = $(shell realpath -m --relative-to="$(LIBDIR)/cmake/ceedlike" \
+                  "$(INCLUDEDIR)/ceedlike")
 
 # An archive of one object, in which only the names of the interface are left.
 OBJCOPY ?= objcopy
@@ -395,7 +399,7 @@ install: lib $(if $(STATIC),$(LIBRARIES:%=$(BUILD)/lib/lib%.a))
 	$(if $(STATIC),install -m 644 $(LIBRARIES:%=$(BUILD)/lib/lib%.a) $(INSTALL_LIB))
 	for l in $(LIBRARIES); do ln -sf lib$$l.so.0 $(INSTALL_LIB)/lib$$l.so || exit 1; done
 	for h in $(HEADERS); do install -m 644 include/$$h $(INSTALL_INCLUDE)/$$h || exit 1; done
-	install -m 644 fortran/ceedlike.F90 $(INSTALL_INCLUDE)
+	install -m 644 $(FORTRAN) $(INSTALL_INCLUDE)
 	for f in cmake/*.cmake; do sed 's|@INCLUDE@|$(CMAKE_INCLUDE)|; s|@VERSION@|$(VERSION)|' $$f \
 	  >$(INSTALL_LIB)/$${f%/*}/ceedlike/$${f##*/} || exit 1; done
 	printf '%s\n' $(call pkgconfig,ceedlike) >$(INSTALL_LIB)/pkgconfig/ceedlike.pc
@@ -403,8 +407,8 @@ install: lib $(if $(STATIC),$(LIBRARIES:%=$(BUILD)/lib/lib%.a))
 	  >$(INSTALL_LIB)/pkgconfig/ceedlike_f32.pc
 
 uninstall:
-	rm -f $(foreach l,$(LIBRARIES),$(addprefix $(INSTALL_LIB)/,lib$l.so lib$l.so.0 lib$l.a \
-	  pkgconfig/$l.pc))
+	for l in $(LIBRARIES); do rm -f $(foreach f,lib$$l.so lib$$l.so.0 lib$$l.a pkgconfig/$$l.pc, \
+	  $(INSTALL_LIB)/$f) || exit 1; done
 	rm -rf $(INSTALL_INCLUDE) $(INSTALL_LIB)/cmake/ceedlike
 
 clean:

@@ -42,7 +42,8 @@ def shipped() -> dict[str, str]:
     files = {f"pyceedlike/lib/{name}": f"build/lib/{name}" for name in LIBRARIES}
     for header in sorted(pathlib.Path("include").rglob("*.h")):
         files[f"pyceedlike/include/ceedlike/{header.relative_to('include')}"] = str(header)
-    files["pyceedlike/include/ceedlike/ceedlike.F90"] = "fortran/ceedlike.F90"
+    for name in sorted(os.listdir("fortran")):
+        files[f"pyceedlike/include/ceedlike/{name}"] = f"fortran/{name}"
     for name in sorted(os.listdir("cmake")):
         files[f"pyceedlike/lib/cmake/ceedlike/{name}"] = f"build/cmake/{name}"
     return files

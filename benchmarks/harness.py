@@ -17,6 +17,7 @@ import pathlib
 import platform
 import random
 import statistics
+import time
 import timeit
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -39,12 +40,17 @@ class Case:
     names: dict[str, Any]
     note: str = ""
     error: str = ""
+    clock: Callable[[], float] = time.perf_counter
     samples: list[float] = dataclasses.field(default_factory=list)
+
+    def timer_of(self, statement: str) -> timeit.Timer:
+        """Return what runs a statement in a loop."""
+        return timeit.Timer(statement, timer=self.clock, globals=self.names)
 
     def calibrate(self, sample_ns: float) -> None:
         """Choose how many loops make a sample; a statement that raises keeps the reason."""
         self.loops, self.unroll = 1, 1
-        self.timer = timeit.Timer(self.statement, globals=self.names)
+        self.timer = self.timer_of(self.statement)
         try:
             once = min(self.sample() for _ in range(4))  # the first ones warm up
         except Exception as error:
@@ -52,7 +58,7 @@ class Case:
             return
         if once * 4 * UNROLL < sample_ns:
             self.unroll = UNROLL
-            self.timer = timeit.Timer("\n".join([self.statement] * UNROLL), globals=self.names)
+            self.timer = self.timer_of("\n".join([self.statement] * UNROLL))
         self.loops = max(1, round(sample_ns / (once * self.unroll)))
 
     def sample(self) -> float:

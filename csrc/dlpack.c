@@ -602,7 +602,7 @@ static int CreateFrom(Ceed ceed, const void *managed, bool versioned, CeedCopyMo
   CeedCall(CeedVectorCreate(ceed, in.layout.count, &new_vec));
   code = TakeIncoming(new_vec, &in, copy_mode);
   if (code) {
-    CeedVectorDestroy(&new_vec);
+    (void)CeedVectorDestroy(&new_vec);
     return code;
   }
   *vec = new_vec;

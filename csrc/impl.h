@@ -3,6 +3,29 @@
 #ifndef CEEDLIKE_IMPL_H
 #define CEEDLIKE_IMPL_H
 
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* A code that is dropped inside the library is a warning of clang, which can be told so of the
+   declarations that programs read, too. */
+#ifdef __clang__
+#define CEED_PRAGMA(text) _Pragma(#text)
+#define CEED_CODES_BEGIN                                       \
+  CEED_PRAGMA(clang diagnostic push)                           \
+  CEED_PRAGMA(clang diagnostic ignored "-Wignored-attributes") \
+  CEED_PRAGMA(                                                 \
+      clang attribute push(__attribute__((warn_unused_result)), apply_to = hasType(functionType)))
+#define CEED_CODES_END CEED_PRAGMA(clang attribute pop) CEED_PRAGMA(clang diagnostic pop)
+#else
+#define CEED_CODES_BEGIN
+#define CEED_CODES_END
+#endif
+
+CEED_CODES_BEGIN
+
 #include "ceedlike.h"
 #include "device.h"
 #include "dlpack_abi.h"
@@ -219,5 +242,7 @@ void CeedVectorCancelWrite(CeedVector vec);
 /* Replace the memory of a vector. Nothing of it is touched after the old memory is released: that
    may run code of anybody, which may destroy the vector. */
 int CeedVectorMove(CeedVector vec, CeedMemType mem_type, CeedMemory memory, const char *what);
+
+CEED_CODES_END
 
 #endif

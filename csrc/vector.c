@@ -76,7 +76,7 @@ static void Free(CeedVector vec) {
   CeedObjectEnd(vec);
   free(vec);
   CeedBufferRelease(buffer, REF_ONE);
-  CeedDestroy(&ceed);
+  (void)CeedDestroy(&ceed);
 }
 
 int CeedVectorDestroy(CeedVector *vec) {

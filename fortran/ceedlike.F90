@@ -112,6 +112,7 @@ module ceedlike
 #endif
   integer, parameter :: ceed_int = c_int32_t
   integer, parameter :: ceed_size = c_ptrdiff_t
+  integer(ceed_size), parameter :: element_size = storage_size(1._ceed_scalar)/8
 
   integer(c_int), parameter :: ceed_error_success = 0
   integer(c_int), parameter :: ceed_error_minor = 1
@@ -169,7 +170,7 @@ module ceedlike
     type(c_ptr) :: address = c_null_ptr             !< of the first element; null without elements
     integer :: rank = 0
     integer(ceed_size) :: lower(7) = 1, extent(7) = 0
-    integer(ceed_size) :: stride(7) = 0             !< in elements
+    integer(ceed_size) :: stride(7) = element_size  !< in bytes
     logical :: contiguous = .true.
   end type
 
@@ -309,12 +310,6 @@ module ceedlike
       type(c_ptr), intent(inout) :: resource
     end function
 
-    integer(c_int) function c_view(ceed, stream) bind(c, name="CeedlikeView"//SFX)
-      import
-      type(ceed_context), value :: ceed
-      type(c_ptr), value :: stream
-    end function
-
     integer(c_int) function c_report_error(ceed, err_code, err_msg) &
         bind(c, name="CeedlikeReportError"//SFX)
       import
@@ -366,6 +361,27 @@ module ceedlike
     module procedure vector_create_short
   end interface
 
+  !> How an array of 1 to 7 axes lies in memory. The caller's array is a pointer or a target; its
+  !> lower bounds are seen when the whole array is given.
+  !>
+  !> A component of an array of types, and %re and %im of a complex array, must be given by a
+  !> pointer (`p => c%im`): given directly, gfortran passes the address of another component.
+  interface ceed_array_get_layout
+    module procedure get_layout_1, get_layout_2, get_layout_3, get_layout_4, get_layout_5
+    module procedure get_layout_6, get_layout_7
+  end interface
+
+  !> Set the entries from an array of 1 to 7 axes, the first index fastest.
+  !>
+  !> ceed_copy_values copies any array, a section with strides too. ceed_use_pointer borrows a
+  !> contiguous array and keeps its address, which is why the array must be a target: keep it alive
+  !> and unmoved until the vector has let go. Memory of Fortran can't be given away by
+  !> ceed_own_pointer.
+  interface ceed_vector_set_array
+    module procedure set_array_1, set_array_2, set_array_3, set_array_4, set_array_5, set_array_6
+    module procedure set_array_7
+  end interface
+
   !> Let `a` point to the entries, until ceed_vector_restore_array() or
   !> ceed_vector_restore_array_read(). A pointer of one axis begins at 1; with `lower` and `upper`
   !> one of 1 to 7 axes has the bounds of the declaration a(lower(1):upper(1), ...), which must hold
@@ -379,15 +395,32 @@ module ceedlike
   end interface
 
   interface ceed_vector_get_array_read
-    module procedure get_array_read_whole
-    module procedure get_array_read_1, get_array_read_2, get_array_read_3, get_array_read_4
-    module procedure get_array_read_5, get_array_read_6, get_array_read_7
+    module procedure get_array_read_whole, get_array_read_1, get_array_read_2, get_array_read_3
+    module procedure get_array_read_4, get_array_read_5, get_array_read_6, get_array_read_7
   end interface
 
   interface ceed_vector_get_array_write
-    module procedure get_array_write_whole
-    module procedure get_array_write_1, get_array_write_2, get_array_write_3, get_array_write_4
-    module procedure get_array_write_5, get_array_write_6, get_array_write_7
+    module procedure get_array_write_whole, get_array_write_1, get_array_write_2
+    module procedure get_array_write_3, get_array_write_4, get_array_write_5, get_array_write_6
+    module procedure get_array_write_7
+  end interface
+
+  !> Give the array back; `a` points nowhere afterwards.
+  interface ceed_vector_restore_array
+    module procedure restore_array_1, restore_array_2, restore_array_3, restore_array_4
+    module procedure restore_array_5, restore_array_6, restore_array_7
+  end interface
+
+  interface ceed_vector_restore_array_read
+    module procedure restore_array_read_1, restore_array_read_2, restore_array_read_3
+    module procedure restore_array_read_4, restore_array_read_5, restore_array_read_6
+    module procedure restore_array_read_7
+  end interface
+
+  !> Wrap a contiguous array. Its axes are turned round, since the tensor is in C order: the tensor
+  !> of a(2, 3, 4) has the shape [4, 3, 2].
+  interface ceed_dlpack_wrap
+    module procedure wrap_1, wrap_2, wrap_3, wrap_4, wrap_5, wrap_6, wrap_7
   end interface
 
   interface
@@ -707,17 +740,6 @@ module ceedlike
       integer(c_int64_t), intent(in) :: shape(*)
       logical(c_bool), value :: read_only
       type(c_ptr), intent(inout) :: tensor
-    end function
-
-    integer(c_int) function c_dlpack_view(tensor, stream) bind(c, name="CeedlikeDLPackView"//SFX)
-      import
-      type(c_ptr), value :: tensor, stream
-    end function
-
-    integer(c_int) function c_dlpack_view_versioned(tensor, stream) &
-        bind(c, name="CeedlikeDLPackViewVersioned"//SFX)
-      import
-      type(c_ptr), value :: tensor, stream
     end function
   end interface
 
@@ -1356,6 +1378,20 @@ module ceedlike
     end function
   end interface
 
+  !> Prints an object, as its handle, to a stream of C.
+  abstract interface
+    integer(c_int) function c_print(object, stream) bind(c)
+      import
+      type(c_ptr), value :: object, stream
+    end function
+  end interface
+
+  procedure(c_print), bind(c, name="CeedlikeView"//SFX) :: c_view
+  procedure(c_print), bind(c, name="CeedlikeDLPackView"//SFX) :: c_dlpack_view
+  procedure(c_print), bind(c, name="CeedlikeDLPackViewVersioned"//SFX) :: c_dlpack_view_versioned
+
+#include "ceedlike_fem.inc"
+
   ! What the C library has for us: a stream that writes into memory, and its end.
   interface
     type(c_ptr) function open_memstream(buffer, size) bind(c)
@@ -1445,12 +1481,8 @@ contains
   integer(c_int) function ceed_view(ceed, unit) result(code)
     type(ceed_context), intent(in) :: ceed
     integer, intent(in), optional :: unit
-    type(c_ptr) :: stream, buffer
-    integer(c_size_t) :: size
 
-    stream = open_memstream(buffer, size)
-    code = c_view(ceed, stream)
-    call print_stream(stream, buffer, size, unit)
+    code = view(c_view, ceed%handle, unit)
   end function
 
   function text_at(address) result(text)
@@ -1473,91 +1505,59 @@ contains
     end do
   end function
 
-  !> Close a memory stream and print what was written to it.
-  subroutine print_stream(stream, buffer, size, unit)
+  !> Print an object to a formatted unit, as a function of C does to a stream.
+  integer(c_int) function view(print, object, unit) result(code)
+    procedure(c_print) :: print
+    type(c_ptr), intent(in) :: object
+    integer, intent(in), optional :: unit
+    type(c_ptr) :: stream, buffer
+    integer(c_size_t) :: size
+
+    stream = open_memstream(buffer, size)
+    code = print(object, stream)
+    call print_stream(stream, buffer, size, unit, code)
+  end function
+
+  !> Close a memory stream and print what was written to it, unless there is an error already.
+  subroutine print_stream(stream, buffer, size, unit, code)
     type(c_ptr), intent(in) :: stream
     type(c_ptr), intent(inout) :: buffer           ! both are written by fclose
     integer(c_size_t), intent(inout) :: size
     integer, intent(in), optional :: unit
-    character(:), allocatable :: text
-    integer :: begin, length, where
+    integer(c_int), intent(inout) :: code
+    integer :: closed, where
 
     if (.not. c_associated(stream)) return
     where = output_unit
     if (present(unit)) where = unit
-    if (fclose(stream) == 0) then
-      text = text_of(buffer, size)
-      begin = 1
-      do while (begin <= len(text))
-        length = index(text(begin:)//new_line(text), new_line(text))
-        write (where, "(a)") text(begin:begin + length - 2)
-        begin = begin + length
-      end do
-    end if
+    closed = fclose(stream)
+    if (closed == 0 .and. code == 0) code = print_text(text_of(buffer, size), where)
     call c_free(buffer)
   end subroutine
+
+  integer(c_int) function print_text(text, unit) result(code)
+    character(*), intent(in) :: text
+    integer, intent(in) :: unit
+    integer :: begin, length, status
+    logical :: is_open
+
+    inquire (unit=unit, opened=is_open, iostat=status)
+    if (.not. is_open) status = 1
+    begin = 1
+    do while (begin <= len(text) .and. status == 0)
+      length = index(text(begin:)//new_line(text), new_line(text))
+      write (unit, "(a)", iostat=status) text(begin:begin + length - 2)
+      begin = begin + length
+    end do
+    code = 0
+    if (status /= 0) code = ceed_error(ceed_context(), ceed_error_incompatible, &
+                                       "The unit "//decimal(unit + 0_ceed_size)// &
+                                       " is not open for formatted writing")
+  end function
 
   ! ----------------------------------------------------------------------------------------------
   ! Arrays with bounds
   ! ----------------------------------------------------------------------------------------------
-
-  !> How an array of 1 to 7 axes lies in memory. The caller's array is a pointer or a target; its
-  !> lower bounds are seen when the whole array is given.
-  integer(c_int) function ceed_array_get_layout(a, layout) result(code)
-    real(ceed_scalar), pointer, intent(in) :: a(..)
-    type(ceed_array_layout), intent(out) :: layout
-    integer(ceed_size) :: l(7)
-
-    code = check_rank(rank(a))
-    if (code == 0 .and. .not. associated(a)) then
-      code = ceed_error(ceed_context(), ceed_error_incompatible, "The array pointer is null")
-    end if
-    if (code /= 0) return
-    layout%rank = rank(a)
-    layout%lower(:rank(a)) = lbound(a, kind=ceed_size)
-    layout%extent(:rank(a)) = shape(a, kind=ceed_size)
-    if (any(layout%extent(:rank(a)) == 0)) return
-    l = layout%lower
-    select rank (a)
-    rank (1)
-      layout%address = c_loc(a(l(1)))
-      layout%stride(:1) = step(a)
-    rank (2)
-      layout%address = c_loc(a(l(1), l(2)))
-      layout%stride(:2) = [step(a(:, l(2))), step(a(l(1), :))]
-    rank (3)
-      layout%address = c_loc(a(l(1), l(2), l(3)))
-      layout%stride(:3) = [step(a(:, l(2), l(3))), step(a(l(1), :, l(3))), step(a(l(1), l(2), :))]
-    rank (4)
-      layout%address = c_loc(a(l(1), l(2), l(3), l(4)))
-      layout%stride(:4) = [ &
-        step(a(:, l(2), l(3), l(4))), step(a(l(1), :, l(3), l(4))), &
-        step(a(l(1), l(2), :, l(4))), step(a(l(1), l(2), l(3), :))]
-    rank (5)
-      layout%address = c_loc(a(l(1), l(2), l(3), l(4), l(5)))
-      layout%stride(:5) = [ &
-        step(a(:, l(2), l(3), l(4), l(5))), step(a(l(1), :, l(3), l(4), l(5))), &
-        step(a(l(1), l(2), :, l(4), l(5))), step(a(l(1), l(2), l(3), :, l(5))), &
-        step(a(l(1), l(2), l(3), l(4), :))]
-    rank (6)
-      layout%address = c_loc(a(l(1), l(2), l(3), l(4), l(5), l(6)))
-      layout%stride(:6) = [ &
-        step(a(:, l(2), l(3), l(4), l(5), l(6))), step(a(l(1), :, l(3), l(4), l(5), l(6))), &
-        step(a(l(1), l(2), :, l(4), l(5), l(6))), step(a(l(1), l(2), l(3), :, l(5), l(6))), &
-        step(a(l(1), l(2), l(3), l(4), :, l(6))), step(a(l(1), l(2), l(3), l(4), l(5), :))]
-    rank (7)
-      layout%address = c_loc(a(l(1), l(2), l(3), l(4), l(5), l(6), l(7)))
-      layout%stride = [ &
-        step(a(:, l(2), l(3), l(4), l(5), l(6), l(7))), &
-        step(a(l(1), :, l(3), l(4), l(5), l(6), l(7))), &
-        step(a(l(1), l(2), :, l(4), l(5), l(6), l(7))), &
-        step(a(l(1), l(2), l(3), :, l(5), l(6), l(7))), &
-        step(a(l(1), l(2), l(3), l(4), :, l(6), l(7))), &
-        step(a(l(1), l(2), l(3), l(4), l(5), :, l(7))), &
-        step(a(l(1), l(2), l(3), l(4), l(5), l(6), :))]
-    end select
-    layout%contiguous = is_dense(layout)
-  end function
 
   !> Whether the elements follow each other, the first index fastest. As in DLPack, the stride of an
   !> axis with one element means nothing.
@@ -1566,7 +1566,7 @@ contains
     integer(ceed_size) :: dense
     integer :: i
 
-    dense = 1
+    dense = element_size
     is_dense = .true.
     do i = 1, layout%rank
       if (layout%extent(i) > 1 .and. layout%stride(i) /= dense) is_dense = .false.
@@ -1574,28 +1574,10 @@ contains
     end do
   end function
 
-  !> How far, in elements, the entries of one line lie apart; 1 where there is but one.
-  integer(ceed_size) function step(line)
-    real(ceed_scalar), target, intent(in) :: line(:)
+  pure integer(ceed_size) function address_of(pointer)
+    type(c_ptr), intent(in) :: pointer
 
-    step = 1
-    if (size(line) > 1) step = (address_of(line(2)) - address_of(line(1)))/c_sizeof(line(1))
-  end function
-
-  integer(c_intptr_t) function address_of(entry)
-    real(ceed_scalar), target, intent(in) :: entry
-
-    address_of = transfer(c_loc(entry), address_of)
-  end function
-
-  integer(c_int) function check_rank(rank) result(code)
-    integer, intent(in) :: rank
-
-    code = 0
-    if (rank < 1 .or. rank > 7) then
-      code = ceed_error(ceed_context(), ceed_error_incompatible, &
-                        "An array of rank "//decimal(rank + 0_ceed_size)//"; 1 to 7 can be had")
-    end if
+    address_of = transfer(pointer, address_of)
   end function
 
   !> Whether an array of these extents has `length` elements, found without overflow.
@@ -1626,40 +1608,6 @@ contains
     text = trim(digits)
   end function
 
-  subroutine point_nowhere(a)
-    real(ceed_scalar), pointer, intent(inout) :: a(..)
-
-    select rank (a)
-    rank (1)
-      nullify (a)
-    rank (2)
-      nullify (a)
-    rank (3)
-      nullify (a)
-    rank (4)
-      nullify (a)
-    rank (5)
-      nullify (a)
-    rank (6)
-      nullify (a)
-    rank (7)
-      nullify (a)
-    end select
-  end subroutine
-
-  !> Where a pointer points to; null where it points nowhere or to no entries.
-  integer(c_int) function find_address(a, address) result(code)
-    real(ceed_scalar), pointer, intent(in) :: a(..)
-    type(c_ptr), intent(out) :: address
-    type(ceed_array_layout) :: layout
-
-    code = 0
-    address = c_null_ptr
-    if (.not. associated(a)) return
-    code = ceed_array_get_layout(a, layout)
-    address = layout%address
-  end function
-
   ! ----------------------------------------------------------------------------------------------
   ! Vectors
   ! ----------------------------------------------------------------------------------------------
@@ -1672,53 +1620,33 @@ contains
     code = c_vector_create(ceed, int(len, ceed_size), vec)
   end function
 
-  !> Set the entries from an array of 1 to 7 axes, the first index fastest.
-  !>
-  !> ceed_copy_values copies any array, a section with strides too. ceed_use_pointer borrows a
-  !> contiguous array and keeps its address, which is why the array must be a target: keep it alive
-  !> and unmoved until the vector has let go. Memory of Fortran can't be given away by
-  !> ceed_own_pointer.
-  integer(c_int) function ceed_vector_set_array(vec, mem_type, copy_mode, a) result(code)
+  !> Whether a vector can be set from an array that lies so in memory.
+  integer(c_int) function check_array(vec, mem_type, copy_mode, layout) result(code)
     type(ceed_vector), intent(in) :: vec
     integer(c_int), intent(in) :: mem_type, copy_mode
-    real(ceed_scalar), pointer, intent(in) :: a(..)
-    type(ceed_array_layout) :: layout
+    type(ceed_array_layout), intent(in) :: layout
     integer(ceed_size) :: length
+    integer(c_int32_t) :: device_type, device_id
 
     code = ceed_vector_get_length(vec, length)
-    if (code == 0) code = ceed_array_get_layout(a, layout)
+    if (code == 0) code = ceed_vector_get_dlpack_device(vec, mem_type, device_type, device_id)
     if (code /= 0) return
-    if (copy_mode == ceed_own_pointer) then
-      code = ceed_error(ceed_vector_return_ceed(vec), ceed_error_incompatible, &
-                        "The memory of a Fortran array can't be given away: lend it with "// &
-                        "ceed_use_pointer, or copy it")
-    else if (layout%contiguous .and. product(layout%extent(:layout%rank)) == length) then
-      code = c_vector_set_array(vec, mem_type, copy_mode, layout%address)
-    else
-      code = take_layout(vec, layout, copy_mode)
-    end if
-  end function
-
-  !> Let the vector copy an array as a tensor, or say why it can't have it. In C order the last axis
-  !> is the fastest, so the axes are turned round.
-  integer(c_int) function take_layout(vec, layout, copy_mode) result(code)
-    type(ceed_vector), intent(in) :: vec
-    type(ceed_array_layout), intent(in) :: layout
-    integer(c_int), intent(in) :: copy_mode
-    type(dl_managed_tensor_versioned), target :: managed
-    integer(c_int64_t), target :: shape(7), strides(7)
-    integer :: n
-
-    n = layout%rank
-    shape(:n) = layout%extent(n:1:-1)
-    strides(:n) = layout%stride(n:1:-1)
-    managed%tensor%data = layout%address
-    managed%tensor%ndim = int(n, c_int32_t)
-    managed%tensor%dtype%code = 2
-    managed%tensor%dtype%bits = storage_size(1._ceed_scalar)
-    managed%tensor%shape = c_loc(shape)
-    managed%tensor%strides = c_loc(strides)
-    code = ceed_vector_take_from_dlpack_versioned(ceed_context(), vec, c_loc(managed), copy_mode)
+    associate (ceed => ceed_vector_return_ceed(vec), extent => layout%extent(:layout%rank))
+      if (copy_mode == ceed_own_pointer) then
+        code = ceed_error(ceed, ceed_error_incompatible, &
+                          "The memory of a Fortran array can't be given away: lend it with "// &
+                          "ceed_use_pointer, or copy it")
+      else if (.not. holds(extent, length)) then
+        code = ceed_error(ceed, ceed_error_dimension, "The array has "// &
+                          decimal(product(extent))//" entries, the vector has "//decimal(length))
+      else if (.not. layout%contiguous .and. copy_mode /= ceed_copy_values) then
+        code = ceed_error(ceed, ceed_error_incompatible, "The array is not contiguous: it "// &
+                          "can't be lent, copy it with ceed_copy_values")
+      else if (.not. layout%contiguous .and. mem_type /= ceed_mem_host) then
+        code = ceed_error(ceed, ceed_error_unsupported, "An array that is not contiguous can "// &
+                          "only be copied from host memory")
+      end if
+    end associate
   end function
 
   !> Lend the entries on one axis, if an array of these bounds can hold them.
@@ -1760,87 +1688,6 @@ contains
     if (code == 0) a => entries
   end function
 
-  integer(c_int) function get_array_1(vec, mem_type, a, lower, upper) result(code)
-    type(ceed_vector), intent(in) :: vec
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:)
-    integer, intent(in) :: lower(1), upper(1)
-    real(ceed_scalar), pointer :: entries(:)
-
-    code = lend(c_vector_get_array, vec, mem_type, lower, upper, entries)
-    if (code == 0) a(lower(1):upper(1)) => entries
-  end function
-
-  integer(c_int) function get_array_2(vec, mem_type, a, lower, upper) result(code)
-    type(ceed_vector), intent(in) :: vec
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :)
-    integer, intent(in) :: lower(2), upper(2)
-    real(ceed_scalar), pointer :: entries(:)
-
-    code = lend(c_vector_get_array, vec, mem_type, lower, upper, entries)
-    if (code == 0) a(lower(1):upper(1), lower(2):upper(2)) => entries
-  end function
-
-  integer(c_int) function get_array_3(vec, mem_type, a, lower, upper) result(code)
-    type(ceed_vector), intent(in) :: vec
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :)
-    integer, intent(in) :: lower(3), upper(3)
-    real(ceed_scalar), pointer :: entries(:)
-
-    code = lend(c_vector_get_array, vec, mem_type, lower, upper, entries)
-    if (code == 0) a(lower(1):upper(1), lower(2):upper(2), lower(3):upper(3)) => entries
-  end function
-
-  integer(c_int) function get_array_4(vec, mem_type, a, lower, upper) result(code)
-    type(ceed_vector), intent(in) :: vec
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :, :)
-    integer, intent(in) :: lower(4), upper(4)
-    real(ceed_scalar), pointer :: entries(:)
-
-    code = lend(c_vector_get_array, vec, mem_type, lower, upper, entries)
-    if (code == 0) a(lower(1):upper(1), lower(2):upper(2), lower(3):upper(3), &
-                     lower(4):upper(4)) => entries
-  end function
-
-  integer(c_int) function get_array_5(vec, mem_type, a, lower, upper) result(code)
-    type(ceed_vector), intent(in) :: vec
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :, :, :)
-    integer, intent(in) :: lower(5), upper(5)
-    real(ceed_scalar), pointer :: entries(:)
-
-    code = lend(c_vector_get_array, vec, mem_type, lower, upper, entries)
-    if (code == 0) a(lower(1):upper(1), lower(2):upper(2), lower(3):upper(3), lower(4):upper(4), &
-                     lower(5):upper(5)) => entries
-  end function
-
-  integer(c_int) function get_array_6(vec, mem_type, a, lower, upper) result(code)
-    type(ceed_vector), intent(in) :: vec
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :, :, :, :)
-    integer, intent(in) :: lower(6), upper(6)
-    real(ceed_scalar), pointer :: entries(:)
-
-    code = lend(c_vector_get_array, vec, mem_type, lower, upper, entries)
-    if (code == 0) a(lower(1):upper(1), lower(2):upper(2), lower(3):upper(3), lower(4):upper(4), &
-                     lower(5):upper(5), lower(6):upper(6)) => entries
-  end function
-
-  integer(c_int) function get_array_7(vec, mem_type, a, lower, upper) result(code)
-    type(ceed_vector), intent(in) :: vec
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :, :, :, :, :)
-    integer, intent(in) :: lower(7), upper(7)
-    real(ceed_scalar), pointer :: entries(:)
-
-    code = lend(c_vector_get_array, vec, mem_type, lower, upper, entries)
-    if (code == 0) a(lower(1):upper(1), lower(2):upper(2), lower(3):upper(3), lower(4):upper(4), &
-                     lower(5):upper(5), lower(6):upper(6), lower(7):upper(7)) => entries
-  end function
-
   integer(c_int) function get_array_read_whole(vec, mem_type, a) result(code)
     type(ceed_vector), intent(in) :: vec
     integer(c_int), intent(in) :: mem_type
@@ -1849,87 +1696,6 @@ contains
 
     code = lend(c_vector_get_array_read, vec, mem_type, entries=entries)
     if (code == 0) a => entries
-  end function
-
-  integer(c_int) function get_array_read_1(vec, mem_type, a, lower, upper) result(code)
-    type(ceed_vector), intent(in) :: vec
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:)
-    integer, intent(in) :: lower(1), upper(1)
-    real(ceed_scalar), pointer :: entries(:)
-
-    code = lend(c_vector_get_array_read, vec, mem_type, lower, upper, entries)
-    if (code == 0) a(lower(1):upper(1)) => entries
-  end function
-
-  integer(c_int) function get_array_read_2(vec, mem_type, a, lower, upper) result(code)
-    type(ceed_vector), intent(in) :: vec
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :)
-    integer, intent(in) :: lower(2), upper(2)
-    real(ceed_scalar), pointer :: entries(:)
-
-    code = lend(c_vector_get_array_read, vec, mem_type, lower, upper, entries)
-    if (code == 0) a(lower(1):upper(1), lower(2):upper(2)) => entries
-  end function
-
-  integer(c_int) function get_array_read_3(vec, mem_type, a, lower, upper) result(code)
-    type(ceed_vector), intent(in) :: vec
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :)
-    integer, intent(in) :: lower(3), upper(3)
-    real(ceed_scalar), pointer :: entries(:)
-
-    code = lend(c_vector_get_array_read, vec, mem_type, lower, upper, entries)
-    if (code == 0) a(lower(1):upper(1), lower(2):upper(2), lower(3):upper(3)) => entries
-  end function
-
-  integer(c_int) function get_array_read_4(vec, mem_type, a, lower, upper) result(code)
-    type(ceed_vector), intent(in) :: vec
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :, :)
-    integer, intent(in) :: lower(4), upper(4)
-    real(ceed_scalar), pointer :: entries(:)
-
-    code = lend(c_vector_get_array_read, vec, mem_type, lower, upper, entries)
-    if (code == 0) a(lower(1):upper(1), lower(2):upper(2), lower(3):upper(3), &
-                     lower(4):upper(4)) => entries
-  end function
-
-  integer(c_int) function get_array_read_5(vec, mem_type, a, lower, upper) result(code)
-    type(ceed_vector), intent(in) :: vec
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :, :, :)
-    integer, intent(in) :: lower(5), upper(5)
-    real(ceed_scalar), pointer :: entries(:)
-
-    code = lend(c_vector_get_array_read, vec, mem_type, lower, upper, entries)
-    if (code == 0) a(lower(1):upper(1), lower(2):upper(2), lower(3):upper(3), lower(4):upper(4), &
-                     lower(5):upper(5)) => entries
-  end function
-
-  integer(c_int) function get_array_read_6(vec, mem_type, a, lower, upper) result(code)
-    type(ceed_vector), intent(in) :: vec
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :, :, :, :)
-    integer, intent(in) :: lower(6), upper(6)
-    real(ceed_scalar), pointer :: entries(:)
-
-    code = lend(c_vector_get_array_read, vec, mem_type, lower, upper, entries)
-    if (code == 0) a(lower(1):upper(1), lower(2):upper(2), lower(3):upper(3), lower(4):upper(4), &
-                     lower(5):upper(5), lower(6):upper(6)) => entries
-  end function
-
-  integer(c_int) function get_array_read_7(vec, mem_type, a, lower, upper) result(code)
-    type(ceed_vector), intent(in) :: vec
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :, :, :, :, :)
-    integer, intent(in) :: lower(7), upper(7)
-    real(ceed_scalar), pointer :: entries(:)
-
-    code = lend(c_vector_get_array_read, vec, mem_type, lower, upper, entries)
-    if (code == 0) a(lower(1):upper(1), lower(2):upper(2), lower(3):upper(3), lower(4):upper(4), &
-                     lower(5):upper(5), lower(6):upper(6), lower(7):upper(7)) => entries
   end function
 
   integer(c_int) function get_array_write_whole(vec, mem_type, a) result(code)
@@ -1942,107 +1708,69 @@ contains
     if (code == 0) a => entries
   end function
 
-  integer(c_int) function get_array_write_1(vec, mem_type, a, lower, upper) result(code)
-    type(ceed_vector), intent(in) :: vec
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:)
-    integer, intent(in) :: lower(1), upper(1)
-    real(ceed_scalar), pointer :: entries(:)
+  ! The same for every rank.
+#define ITSELF(x) x
+#define NAME(x) ITSELF(x)ITSELF(_)RANK
 
-    code = lend(c_vector_get_array_write, vec, mem_type, lower, upper, entries)
-    if (code == 0) a(lower(1):upper(1)) => entries
-  end function
-
-  integer(c_int) function get_array_write_2(vec, mem_type, a, lower, upper) result(code)
-    type(ceed_vector), intent(in) :: vec
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :)
-    integer, intent(in) :: lower(2), upper(2)
-    real(ceed_scalar), pointer :: entries(:)
-
-    code = lend(c_vector_get_array_write, vec, mem_type, lower, upper, entries)
-    if (code == 0) a(lower(1):upper(1), lower(2):upper(2)) => entries
-  end function
-
-  integer(c_int) function get_array_write_3(vec, mem_type, a, lower, upper) result(code)
-    type(ceed_vector), intent(in) :: vec
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :)
-    integer, intent(in) :: lower(3), upper(3)
-    real(ceed_scalar), pointer :: entries(:)
-
-    code = lend(c_vector_get_array_write, vec, mem_type, lower, upper, entries)
-    if (code == 0) a(lower(1):upper(1), lower(2):upper(2), lower(3):upper(3)) => entries
-  end function
-
-  integer(c_int) function get_array_write_4(vec, mem_type, a, lower, upper) result(code)
-    type(ceed_vector), intent(in) :: vec
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :, :)
-    integer, intent(in) :: lower(4), upper(4)
-    real(ceed_scalar), pointer :: entries(:)
-
-    code = lend(c_vector_get_array_write, vec, mem_type, lower, upper, entries)
-    if (code == 0) a(lower(1):upper(1), lower(2):upper(2), lower(3):upper(3), &
-                     lower(4):upper(4)) => entries
-  end function
-
-  integer(c_int) function get_array_write_5(vec, mem_type, a, lower, upper) result(code)
-    type(ceed_vector), intent(in) :: vec
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :, :, :)
-    integer, intent(in) :: lower(5), upper(5)
-    real(ceed_scalar), pointer :: entries(:)
-
-    code = lend(c_vector_get_array_write, vec, mem_type, lower, upper, entries)
-    if (code == 0) a(lower(1):upper(1), lower(2):upper(2), lower(3):upper(3), lower(4):upper(4), &
-                     lower(5):upper(5)) => entries
-  end function
-
-  integer(c_int) function get_array_write_6(vec, mem_type, a, lower, upper) result(code)
-    type(ceed_vector), intent(in) :: vec
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :, :, :, :)
-    integer, intent(in) :: lower(6), upper(6)
-    real(ceed_scalar), pointer :: entries(:)
-
-    code = lend(c_vector_get_array_write, vec, mem_type, lower, upper, entries)
-    if (code == 0) a(lower(1):upper(1), lower(2):upper(2), lower(3):upper(3), lower(4):upper(4), &
-                     lower(5):upper(5), lower(6):upper(6)) => entries
-  end function
-
-  integer(c_int) function get_array_write_7(vec, mem_type, a, lower, upper) result(code)
-    type(ceed_vector), intent(in) :: vec
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :, :, :, :, :)
-    integer, intent(in) :: lower(7), upper(7)
-    real(ceed_scalar), pointer :: entries(:)
-
-    code = lend(c_vector_get_array_write, vec, mem_type, lower, upper, entries)
-    if (code == 0) a(lower(1):upper(1), lower(2):upper(2), lower(3):upper(3), lower(4):upper(4), &
-                     lower(5):upper(5), lower(6):upper(6), lower(7):upper(7)) => entries
-  end function
-
-  !> Give the array back; `a` points nowhere afterwards.
-  integer(c_int) function ceed_vector_restore_array(vec, a) result(code)
-    type(ceed_vector), intent(in) :: vec
-    real(ceed_scalar), pointer, intent(inout) :: a(..)
-    type(c_ptr) :: address
-
-    code = find_address(a, address)
-    if (code == 0) code = c_vector_restore_array(vec, address)
-    if (code == 0) call point_nowhere(a)
-  end function
-
-  integer(c_int) function ceed_vector_restore_array_read(vec, a) result(code)
-    type(ceed_vector), intent(in) :: vec
-    real(ceed_scalar), pointer, intent(inout) :: a(..)
-    type(c_ptr) :: address
-
-    code = find_address(a, address)
-    if (code == 0) code = c_vector_restore_array_read(vec, address)
-    if (code == 0) call point_nowhere(a)
-  end function
+#define RANK 1
+#define COLONS :
+#define INDEX k(1)
+#define BOUNDS l(1):u(1)
+#include "ceedlike_rank.inc"
+#undef RANK
+#undef COLONS
+#undef INDEX
+#undef BOUNDS
+#define RANK 2
+#define COLONS :, :
+#define INDEX k(1), k(2)
+#define BOUNDS l(1):u(1), l(2):u(2)
+#include "ceedlike_rank.inc"
+#undef RANK
+#undef COLONS
+#undef INDEX
+#undef BOUNDS
+#define RANK 3
+#define COLONS :, :, :
+#define INDEX k(1), k(2), k(3)
+#define BOUNDS l(1):u(1), l(2):u(2), l(3):u(3)
+#include "ceedlike_rank.inc"
+#undef RANK
+#undef COLONS
+#undef INDEX
+#undef BOUNDS
+#define RANK 4
+#define COLONS :, :, :, :
+#define INDEX k(1), k(2), k(3), k(4)
+#define BOUNDS l(1):u(1), l(2):u(2), l(3):u(3), l(4):u(4)
+#include "ceedlike_rank.inc"
+#undef RANK
+#undef COLONS
+#undef INDEX
+#undef BOUNDS
+#define RANK 5
+#define COLONS :, :, :, :, :
+#define INDEX k(1), k(2), k(3), k(4), k(5)
+#define BOUNDS l(1):u(1), l(2):u(2), l(3):u(3), l(4):u(4), l(5):u(5)
+#include "ceedlike_rank.inc"
+#undef RANK
+#undef COLONS
+#undef INDEX
+#undef BOUNDS
+#define RANK 6
+#define COLONS :, :, :, :, :, :
+#define INDEX k(1), k(2), k(3), k(4), k(5), k(6)
+#define BOUNDS l(1):u(1), l(2):u(2), l(3):u(3), l(4):u(4), l(5):u(5), l(6):u(6)
+#include "ceedlike_rank.inc"
+#undef RANK
+#undef COLONS
+#undef INDEX
+#undef BOUNDS
+#define RANK 7
+#define COLONS :, :, :, :, :, :, :
+#define INDEX k(1), k(2), k(3), k(4), k(5), k(6), k(7)
+#define BOUNDS l(1):u(1), l(2):u(2), l(3):u(3), l(4):u(4), l(5):u(5), l(6):u(6), l(7):u(7)
+#include "ceedlike_rank.inc"
 
   !> Let go of a borrowed array, with the current values in it. It is the caller's own, under the
   !> caller's own name.
@@ -2078,7 +1806,7 @@ contains
     if (len(fp_fmt) > 0) format = fp_fmt
     stream = open_memstream(buffer, size)
     code = c_vector_view_range(vec, start, stop, step, format//c_null_char, stream)
-    call print_stream(stream, buffer, size, unit)
+    call print_stream(stream, buffer, size, unit, code)
   end function
 
   ! ----------------------------------------------------------------------------------------------
@@ -2113,18 +1841,13 @@ contains
                            int(shape, c_int64_t), steps, tensor)
   end function
 
-  !> Wrap a contiguous array. Its axes are turned round, since the tensor is in C order: the tensor
-  !> of a(2, 3, 4) has the shape [4, 3, 2].
-  integer(c_int) function ceed_dlpack_wrap(a, mem_type, read_only, tensor) result(code)
-    real(ceed_scalar), pointer, intent(in) :: a(..)
+  integer(c_int) function wrap_layout(layout, mem_type, read_only, tensor) result(code)
+    type(ceed_array_layout), intent(in) :: layout
     integer(c_int), intent(in) :: mem_type
     logical, intent(in) :: read_only
     type(c_ptr), intent(inout) :: tensor
-    type(ceed_array_layout) :: layout
     integer :: n
 
-    code = ceed_array_get_layout(a, layout)
-    if (code /= 0) return
     n = layout%rank
     if (layout%contiguous) then
       code = c_dlpack_wrap(layout%address, mem_type, int(n, ceed_int), &
@@ -2147,23 +1870,15 @@ contains
   integer(c_int) function ceed_dlpack_view(tensor, unit) result(code)
     type(c_ptr), intent(in) :: tensor
     integer, intent(in), optional :: unit
-    type(c_ptr) :: stream, buffer
-    integer(c_size_t) :: size
 
-    stream = open_memstream(buffer, size)
-    code = c_dlpack_view(tensor, stream)
-    call print_stream(stream, buffer, size, unit)
+    code = view(c_dlpack_view, tensor, unit)
   end function
 
   integer(c_int) function ceed_dlpack_view_versioned(tensor, unit) result(code)
     type(c_ptr), intent(in) :: tensor
     integer, intent(in), optional :: unit
-    type(c_ptr) :: stream, buffer
-    integer(c_size_t) :: size
 
-    stream = open_memstream(buffer, size)
-    code = c_dlpack_view_versioned(tensor, stream)
-    call print_stream(stream, buffer, size, unit)
+    code = view(c_dlpack_view_versioned, tensor, unit)
   end function
 
   !> Call the deleter of a legacy tensor and set `tensor` to null; null is accepted, twice is safe.
@@ -2776,4 +2491,6 @@ contains
     code = c_python_call(ceed, trim(function)//c_null_char, size(inputs, kind=ceed_int), inputs, &
                          size(outputs, kind=ceed_int), outputs)
   end function
+
+#include "ceedlike_fem_procedures.inc"
 end module

@@ -11,6 +11,8 @@
 ///
 /// Threads: reference copies, destruction, exports and deleters may run in any thread at any time.
 /// All other calls on one object: one thread at a time. The entries themselves are never locked.
+/// Restrictions, bases, QFunctions and contexts that are only read may be used by operators in
+/// several threads at once, as may vectors that these read; each operator by one thread.
 #ifndef CEEDLIKE_H
 #define CEEDLIKE_H
 
@@ -920,7 +922,7 @@ int CeedElemRestrictionCreateVector(CeedElemRestriction rstr, CeedVector *lvec, 
 /// `request` may be NULL.
 ///
 /// Errors: CEED_ERROR_DIMENSION for other lengths; CEED_ERROR_INCOMPLETE for the transpose into a
-///         vector without values.
+///         vector without values; CEED_ERROR_INCOMPATIBLE for vectors over the same memory.
 int CeedElemRestrictionApply(CeedElemRestriction rstr, CeedTransposeMode t_mode, CeedVector u,
                              CeedVector ru, CeedRequest *request);
 
@@ -932,9 +934,8 @@ int CeedElemRestrictionGetELayout(CeedElemRestriction rstr, CeedInt layout[3]);
 
 /// The strides of (node, component, element) in the L-vector of a strided restriction.
 ///
-/// Errors: CEED_ERROR_INCOMPATIBLE for offsets; CEED_ERROR_UNSUPPORTED for CEED_STRIDES_BACKEND
-/// where
-///         the backend's layout has no strides.
+/// Errors: CEED_ERROR_INCOMPATIBLE for offsets; CEED_ERROR_UNSUPPORTED where the backend's layout,
+///         for CEED_STRIDES_BACKEND, has no strides.
 int CeedElemRestrictionGetLLayout(CeedElemRestriction rstr, CeedInt layout[3]);
 
 /// The offsets, lent until CeedElemRestrictionRestoreOffsets().
@@ -1007,6 +1008,7 @@ extern const CeedBasis CEED_BASIS_NONE;
 /// and Q quadrature points a direction, of the Gauss rule or of the Gauss-Lobatto rule. The first
 /// direction is the fastest.
 ///
+/// Errors:    those of CeedLobattoQuadrature() for P and of the rule for Q.
 /// Ownership: gives the caller a reference; release it with CeedBasisDestroy().
 int CeedBasisCreateTensorH1Lagrange(Ceed ceed, CeedInt dim, CeedInt num_comp, CeedInt P, CeedInt Q,
                                     CeedQuadMode quad_mode, CeedBasis *basis);
@@ -1034,8 +1036,7 @@ int CeedBasisCreateH1(Ceed ceed, CeedElemTopology topo, CeedInt num_comp, CeedIn
 ///
 /// Ownership: gives a reference; release it with CeedBasisDestroy().
 /// Errors:    CEED_ERROR_INCOMPATIBLE unless dimension, components and points are the same, and
-/// both
-///            are tensor products or none.
+///            both are tensor products or none.
 int CeedBasisCreateProjection(CeedBasis basis_from, CeedBasis basis_to, CeedBasis *basis_project);
 
 /// Share a basis: `*basis_copy` becomes a reference of the same object.
@@ -1048,7 +1049,8 @@ int CeedBasisReferenceCopy(CeedBasis basis, CeedBasis *basis_copy);
 /// CEED_EVAL_WEIGHT gives [element][point] and takes CEED_VECTOR_NONE for u. CEED_TRANSPOSE goes
 /// from points to nodes, where it sums over points and directions.
 ///
-/// Errors: CEED_ERROR_DIMENSION for other lengths.
+/// Errors: CEED_ERROR_DIMENSION for other lengths; CEED_ERROR_INCOMPATIBLE for vectors over the same
+///         memory.
 int CeedBasisApply(CeedBasis basis, CeedInt num_elem, CeedTransposeMode t_mode,
                    CeedEvalMode eval_mode, CeedVector u, CeedVector v);
 
@@ -1115,8 +1117,7 @@ int CeedQFunctionContextReferenceCopy(CeedQFunctionContext ctx, CeedQFunctionCon
 /// Ownership: copies, borrows or takes `data` as `copy_mode` says; taken data are released with
 ///            free().
 /// Errors:    CEED_ERROR_ACCESS while the data are out; CEED_ERROR_DIMENSION where a registered
-/// field
-///            does not fit.
+///            field does not fit.
 int CeedQFunctionContextSetData(CeedQFunctionContext ctx, CeedMemType mem_type,
                                 CeedCopyMode copy_mode, size_t size, void *data);
 
@@ -1147,8 +1148,7 @@ int CeedQFunctionContextRestoreDataRead(CeedQFunctionContext ctx, void *data);
 ///
 /// Ownership: copies the texts.
 /// Errors:    CEED_ERROR_INCOMPLETE before there are data; CEED_ERROR_DIMENSION for a field that
-/// does
-///            not fit; CEED_ERROR_INCOMPATIBLE for a name that is there.
+///            does not fit; CEED_ERROR_INCOMPATIBLE for a name that is there.
 int CeedQFunctionContextRegisterDouble(CeedQFunctionContext ctx, const char *field_name,
                                        size_t field_offset, size_t num_values,
                                        const char *field_description);
@@ -1172,7 +1172,8 @@ int CeedQFunctionContextGetFieldLabel(CeedQFunctionContext ctx, const char *fiel
 /// Set all values of a registered field.
 ///
 /// Ownership: copies `values`.
-/// Errors:    CEED_ERROR_INCOMPATIBLE for a label of another context or type.
+/// Errors:    CEED_ERROR_INCOMPATIBLE for a label of another context or type; CEED_ERROR_ACCESS
+///            while the data are out, or a QFunction runs with them.
 int CeedQFunctionContextSetDouble(CeedQFunctionContext ctx, CeedContextFieldLabel field_label,
                                   double *values);
 int CeedQFunctionContextSetInt32(CeedQFunctionContext ctx, CeedContextFieldLabel field_label,
@@ -1208,8 +1209,9 @@ typedef int (*CeedQFunctionUser)(void *ctx, CeedInt Q, const CeedScalar *const *
 /// Stands for "no QFunction", where a Jacobian or a transpose may be given.
 extern const CeedQFunction CEED_QFUNCTION_NONE;
 
-/// Make a QFunction. `vec_length` is the number that Q must be a multiple of, usually 1; `source`
-/// is "file:name" or NULL.
+/// Make a QFunction. `vec_length` is the number that Q must be a multiple of, usually 1: that of all
+/// points together is the caller's to see to, the backend sees to that of each call. `source` is
+/// "file:name" or NULL.
 ///
 /// Ownership: copies `source`; borrows `f`. Gives a reference; release it with
 ///            CeedQFunctionDestroy().
@@ -1272,13 +1274,14 @@ int CeedQFunctionGetFields(CeedQFunction qf, CeedInt *num_input_fields,
                            CeedQFunctionField **input_fields, CeedInt *num_output_fields,
                            CeedQFunctionField **output_fields);
 
-/// Set what is passed to the function as `ctx`; NULL for nothing.
+/// Set what is passed to the function as `ctx`, from its next call on; NULL for nothing.
 ///
 /// Ownership: keeps a reference of its own.
 int CeedQFunctionSetContext(CeedQFunction qf, CeedQFunctionContext ctx);
 
 /// Whether the function may write to its context, as it may at first: it then excludes all others
-/// while it runs.
+/// while it runs. Every point of an operator is in exactly one call, so that sums over the points
+/// may be kept there; an assembly calls the function once for each active input component.
 int CeedQFunctionSetContextWritable(CeedQFunction qf, bool is_writable);
 
 /// For CeedQFunctionSetPointsPerCall().
@@ -1296,7 +1299,8 @@ int CeedQFunctionSetUserFlopsEstimate(CeedQFunction qf, CeedSize flops);
 /// Call the function once for Q points, with one vector of size*Q entries a field. It is not called
 /// for 0 points.
 ///
-/// Errors: that of the function; the vectors are given back.
+/// Errors: that of the function; the vectors are given back. CEED_ERROR_INCOMPATIBLE for an output
+///         over the memory of another vector.
 int CeedQFunctionApply(CeedQFunction qf, CeedInt Q, CeedVector *u, CeedVector *v);
 
 /// The context of a QFunction: a reference, or lent.
@@ -1389,7 +1393,8 @@ int CeedOperatorFieldGetData(CeedOperatorField op_field, const char **field_name
 /// Ownership: keeps a reference of its own.
 int CeedOperatorCompositeAddSub(CeedOperator composite_op, CeedOperator sub_op);
 
-/// The parts of a composite operator, lent; NULL where none has the name.
+/// The parts of a composite operator, lent; NULL where none has the name. The list is lent until the
+/// next CeedOperatorCompositeAddSub().
 int CeedOperatorCompositeGetNumSub(CeedOperator op, CeedInt *num_suboperators);
 int CeedOperatorCompositeGetSubList(CeedOperator op, CeedOperator **sub_operators);
 int CeedOperatorCompositeGetSubByName(CeedOperator op, const char *op_name, CeedOperator *sub_op);
@@ -1412,8 +1417,14 @@ int CeedOperatorGetActiveVectorLengths(CeedOperator op, CeedSize *input_size,
 /// data are set as well. Done on return; `request` may be NULL. An entry that is NaN makes those
 /// that depend on it NaN.
 ///
+/// Everything is locked before an output is written, so that a call which is refused leaves all as
+/// it was. The parts of a composite operator run one after the other, each with its locks: all are
+/// tried first, then `out` is written.
+///
 /// Errors: that of the QFunction, after which the outputs are unspecified but nothing is locked;
-///         CEED_ERROR_INCOMPATIBLE for a vector that is input and output at once.
+///         CEED_ERROR_INCOMPATIBLE for an output over the memory of an input or another output;
+///         CEED_ERROR_ACCESS for vectors and contexts that are out, and for an operator that runs
+///         already: in another thread, or because its QFunction applies it.
 int CeedOperatorApply(CeedOperator op, CeedVector in, CeedVector out, CeedRequest *request);
 
 /// Add to all outputs; or to the active one only, and set the others.
@@ -1436,28 +1447,36 @@ int CeedOperatorApplyTranspose(CeedOperator op, CeedVector in, CeedVector out,
 /// input component, at every point. `rstr` has a component for each pair, inputs slowest, in the
 /// layout that CeedElemRestrictionGetLLayout() tells.
 ///
-/// Ownership: gives references. BuildOrUpdate writes into `*assembled` where it is not NULL.
+/// Ownership: gives references. BuildOrUpdate writes into `*assembled` where it is not NULL, and
+///            leaves `*rstr` as it is then.
 int CeedOperatorLinearAssembleQFunction(CeedOperator op, CeedVector *assembled,
                                         CeedElemRestriction *rstr, CeedRequest *request);
 int CeedOperatorLinearAssembleQFunctionBuildOrUpdate(CeedOperator op, CeedVector *assembled,
                                                      CeedElemRestriction *rstr,
                                                      CeedRequest *request);
 
-/// The diagonal of a linear operator from a vector to one of the same length; set or added.
+/// The diagonal of a linear operator from a vector to one of the same length; set or added. An entry
+/// is the sum over the points of its element of products with the full matrices of the bases: the
+/// cost is for small orders, and for preconditioners.
 ///
-/// Errors: CEED_ERROR_UNSUPPORTED unless all active fields have one restriction.
+/// Errors: CEED_ERROR_UNSUPPORTED unless all active fields have one restriction;
+///         CEED_ERROR_INCOMPATIBLE for a vector of the operator's own data.
 int CeedOperatorLinearAssembleDiagonal(CeedOperator op, CeedVector assembled, CeedRequest *request);
 int CeedOperatorLinearAssembleAddDiagonal(CeedOperator op, CeedVector assembled,
                                           CeedRequest *request);
 
 /// The square blocks that couple the components of each node, `[node][out][in]`: l_size * num_comp
 /// entries.
+///
+/// Errors: those of the diagonal; CEED_ERROR_UNSUPPORTED for parts of a composite operator whose
+///         components lie differently far apart.
 int CeedOperatorLinearAssemblePointBlockDiagonal(CeedOperator op, CeedVector assembled,
                                                  CeedRequest *request);
 int CeedOperatorLinearAssembleAddPointBlockDiagonal(CeedOperator op, CeedVector assembled,
                                                     CeedRequest *request);
 
-/// Rows and columns of the entries of the point-block diagonal.
+/// Rows and columns of the entries of the point-block diagonal; entries that no node has are 0, at
+/// row 0 and column 0.
 ///
 /// Ownership: gives `*rows` and `*cols`; release them with free().
 int CeedOperatorLinearAssemblePointBlockDiagonalSymbolic(CeedOperator op, CeedSize *num_entries,
@@ -1510,16 +1529,18 @@ int CeedOperatorGetContext(CeedOperator op, CeedQFunctionContext *ctx);
 int CeedOperatorGetContextFieldLabel(CeedOperator op, const char *field_name,
                                      CeedContextFieldLabel *field_label);
 
-/// Set all values of a context field, in every part that has it.
+/// Set all values of a context field, in every part that has it or, where that is refused, in none.
 ///
 /// Ownership: copies `values`.
+/// Errors:    those of CeedQFunctionContextSetDouble().
 int CeedOperatorSetContextDouble(CeedOperator op, CeedContextFieldLabel field_label,
                                  double *values);
 int CeedOperatorSetContextInt32(CeedOperator op, CeedContextFieldLabel field_label,
                                 int32_t *values);
 int CeedOperatorSetContextBoolean(CeedOperator op, CeedContextFieldLabel field_label, bool *values);
 
-/// Lend the values of a context field for reading, of the first part that has it.
+/// Lend the values of a context field for reading, of the first part that has it, until they are
+/// restored; the operator stays until then.
 int CeedOperatorGetContextDoubleRead(CeedOperator op, CeedContextFieldLabel field_label,
                                      size_t *num_values, const double **values);
 int CeedOperatorRestoreContextDoubleRead(CeedOperator op, CeedContextFieldLabel field_label,
@@ -1534,10 +1555,19 @@ int CeedOperatorRestoreContextBooleanRead(CeedOperator op, CeedContextFieldLabel
                                           const bool **values);
 
 /// Release a reference and set `*op` to NULL; NULL is accepted, twice is safe.
+///
+/// Errors: CEED_ERROR_ACCESS while something that would end with the operator is out; it stays
+///         alive.
 int CeedOperatorDestroy(CeedOperator *op);
 
+/// CEED_VECTOR_ACTIVE and what else stands for an object that there is not, for languages that
+/// can't read C's constants; every output may be NULL.
+int CeedGetStandIns(CeedVector *vector_active, CeedVector *vector_none,
+                    CeedElemRestriction *elemrestriction_none, CeedBasis *basis_none,
+                    CeedQFunction *qfunction_none);
+
 // ------------------------------------------------------------------------------------------------
-// Python, called from C. The library needs none until a function is called.
+// Python, called from C: the library needs none until a function is called
 // ------------------------------------------------------------------------------------------------
 
 /// Call a Python function, "module:function", with an array for each input, which it may only read.
@@ -1570,7 +1600,7 @@ int CeedPythonCall(Ceed ceed, const char *function, CeedInt num_inputs, CeedVect
   { -1, -1, -1, -1, -1, NULL, false, false, 0 }
 
 // ------------------------------------------------------------------------------------------------
-// Outside the part that cffi reads: error handlers, requests, names of enum values
+// Handlers and names of enum values: what cffi does not read
 // ------------------------------------------------------------------------------------------------
 
 /// Receives every error of a context, after its text was kept for CeedGetErrorMessage(). The

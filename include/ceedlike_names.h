@@ -299,6 +299,7 @@
 #define CeedOperatorGetContextBooleanRead CEEDLIKE_NAME(OperatorGetContextBooleanRead)
 #define CeedOperatorRestoreContextBooleanRead CEEDLIKE_NAME(OperatorRestoreContextBooleanRead)
 #define CeedOperatorDestroy CEEDLIKE_NAME(OperatorDestroy)
+#define CeedGetStandIns CEEDLIKE_NAME(GetStandIns)
 #define CeedPythonCall CEEDLIKE_NAME(PythonCall)
 #define CeedSetErrorHandler CEEDLIKE_NAME(SetErrorHandler)
 #define CeedErrorImpl CEEDLIKE_NAME(ErrorImpl)

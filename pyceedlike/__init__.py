@@ -72,9 +72,10 @@ from .explain import Explanation, explain
 from .fab import Fab, FabView
 from .fem import Basis, CompositeOperator, ElemRestriction, Operator, OperatorField
 from .index import At
-from .mesh import Geometry, Mesh, Space
+from .mesh import Mesh
 from .multifab import MultiFab
 from .qfunction import QFunction, QFunctionField
+from .space import Geometry, Space
 from .vector import Exchange, Vector
 
 __all__ = [

@@ -39,16 +39,6 @@ static void AddOutputs(CeedRun *run, const Call *call) {
   }
 }
 
-/* From here on outputs are written. */
-static void Zero(CeedRun *run) {
-  run->has_written = true;
-  for (CeedInt i = 0; i < run->arguments.count; i++) {
-    const CeedArgument *a = &run->arguments.list[i];
-    size_t bytes = a->vec->buffer->bytes;
-    if (a->is_written && !a->keeps_values && bytes) memset(a->to, 0, bytes);
-  }
-}
-
 /* Arguments are the inputs in their order, then the outputs. */
 static void SetArrays(CeedRun *run, const Call *call) {
   const CeedQFunctionFields *in = &run->form->qf->in, *out = &run->form->qf->out;
@@ -85,7 +75,6 @@ static int ApplyForm(CeedOperator op, const Call *call) {
   code = CeedArgumentsAcquire(op->base.ceed, &run.arguments);
   if (code || call->is_trial) return CeedRunEnd(&run, code);
   SetArrays(&run, call);
-  Zero(&run);
   return CeedRunEnd(&run, (is_opt ? CeedOptApply : CeedRefApply)(&run));
 }
 
@@ -161,7 +150,7 @@ static int AssembleAndTranspose(CeedRun *run, const Call *call) {
   CeedCall(CeedAllocate(run->op->base.ceed, length, sizeof *D, &D));
   code = CeedAssemblePoints(run, D);
   if (!code) {
-    Zero(run);
+    CeedRunZeroOutputs(run);
     code = TransposeSteps(run, D, call->in, FindOutput(run, call->out)->to);
   }
   free(D);

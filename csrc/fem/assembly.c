@@ -1,7 +1,6 @@
 // Linear operators as numbers: the QFunction at every point, the diagonal, the matrix.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdlib.h>
-#include <string.h>
 
 #include "fem.h"
 
@@ -40,11 +39,8 @@ static int Probe(const CeedRun *run, CeedVector q_in, CeedInt comp, const CeedAc
   CeedCall(CeedQFunctionRun(&run->calls, (CeedInt)n, form->q_in, form->q_out));
   CeedCall(CeedVectorSetValueStrided(q_in, comp * n, (comp + 1) * n, 1, 0));
   for (CeedInt o = 0; o < outs->count; o++) {
-    CeedVector q_out = form->q_out[outs->index[o]];
-    const CeedScalar *from;
-    CeedCall(CeedVectorAcquireRead(q_out, CEED_MEM_HOST, &from, "Assemble"));
-    if (n) memcpy(to + outs->first_comp[o] * n, from, q_out->buffer->bytes);
-    CeedVectorReleaseRead(q_out);
+    CeedCall(CeedVectorCopyTo(form->q_out[outs->index[o]], to + outs->first_comp[o] * n,
+                              run->arguments.what));
   }
   return CEED_ERROR_SUCCESS;
 }

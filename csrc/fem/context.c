@@ -67,7 +67,7 @@ const char *CeedQFunctionContextOut(void *object) {
 }
 
 static void LetGo(const CeedContextData *data) {
-  if (data->destroy) data->destroy(data->address);
+  if (data->destroy) (void)data->destroy(data->address);
   if (data->kind == MEMORY_OWNED) free(data->address);
 }
 

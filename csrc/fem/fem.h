@@ -5,6 +5,8 @@
 
 #include "../object.h"
 
+CEED_CODES_BEGIN
+
 // ------------------------------------------------------------------------------------------------
 // Checks
 // ------------------------------------------------------------------------------------------------
@@ -13,6 +15,9 @@ int CeedTransposeModeCheck(Ceed ceed, CeedTransposeMode t_mode);
 /* A mode that this library has. */
 int CeedEvalModeCheck(Ceed ceed, CeedEvalMode eval_mode);
 int CeedVectorLengthCheck(CeedVector vec, CeedSize length, const char *what);
+
+/* Copy all entries to an array. */
+int CeedVectorCopyTo(CeedVector vec, CeedScalar *to, const char *what);
 
 // ------------------------------------------------------------------------------------------------
 // Arguments: the vectors that a call reads and writes
@@ -280,8 +285,7 @@ typedef struct {
 
 typedef enum { FORM_APPLY, FORM_JACOBIAN, FORM_TRANSPOSE, NUM_FORMS } CeedFormKind;
 
-/* What happens to the outputs: all are set, all are added to, or only the active one is added to.
- */
+/* All outputs are set, all are added to, or only the active one is added to. */
 typedef enum { APPLY_SET, APPLY_ADD, APPLY_ADD_ACTIVE } CeedApplyMode;
 
 typedef enum { OPERATOR_OF_QFUNCTION, OPERATOR_COMPOSITE, OPERATOR_SHELL } CeedOperatorKind;
@@ -361,14 +365,17 @@ int CeedRunBegin(CeedOperator op, CeedFormKind kind, const char *what, CeedRun *
 /* The vectors of the inputs become arguments; those of active ones where `active` is not NULL. */
 void CeedRunAddInputs(CeedRun *run, CeedVector active);
 
+/* Set to 0 what is not added to. From here on outputs are written. */
+void CeedRunZeroOutputs(CeedRun *run);
+
 /* Give everything back; the result is `code`, or an error in doing so. */
 int CeedRunEnd(CeedRun *run, int code);
 
-/* A backend: memory that its apply needs; outputs += what the inputs give. */
+/* A backend: memory that its apply needs; outputs = or += what the inputs give. */
 int CeedRefSetUp(CeedOperator op, CeedOperatorForm *form);
-int CeedRefApply(const CeedRun *run);
+int CeedRefApply(CeedRun *run);
 int CeedOptSetUp(CeedOperator op, CeedOperatorForm *form);
-int CeedOptApply(const CeedRun *run);
+int CeedOptApply(CeedRun *run);
 
 /* Whether the fast backend can call the QFunction for groups of elements. */
 bool CeedOptFits(CeedOperator op, const CeedOperatorForm *form);
@@ -395,5 +402,7 @@ void CeedActiveFieldsFind(const CeedQFunctionFields *qf_fields, const CeedOperat
 /* The derivatives [in][out][element][point] of the QFunction, and how many they are. */
 int CeedAssemblePoints(const CeedRun *run, CeedScalar *D);
 int CeedAssembledLength(CeedOperator op, CeedSize *length);
+
+CEED_CODES_END
 
 #endif

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "fem.h"
 
+#include <string.h>
+
 const char *const CeedTransposeModes[] = {"no transpose", "transpose"};
 const char *const CeedQuadModes[] = {"Gauss", "Gauss Lobatto"};
 const char *const CeedEvalModes[CEED_EVAL_WEIGHT + 1] = {
@@ -43,5 +45,25 @@ int CeedEvalModeCheck(Ceed ceed, CeedEvalMode eval_mode) {
 int CeedVectorLengthCheck(CeedVector vec, CeedSize length, const char *what) {
   CeedCheck(vec->length == length, vec->base.ceed, CEED_ERROR_DIMENSION,
             "%s: the vector has %td entries, not %td", what, vec->length, length);
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedVectorCopyTo(CeedVector vec, CeedScalar *to, const char *what) {
+  const CeedScalar *from;
+
+  CeedCall(CeedVectorAcquireRead(vec, CEED_MEM_HOST, &from, what));
+  if (vec->length) memcpy(to, from, vec->buffer->bytes);
+  CeedVectorReleaseRead(vec);
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedGetStandIns(CeedVector *vector_active, CeedVector *vector_none,
+                    CeedElemRestriction *elemrestriction_none, CeedBasis *basis_none,
+                    CeedQFunction *qfunction_none) {
+  if (vector_active) *vector_active = CEED_VECTOR_ACTIVE;
+  if (vector_none) *vector_none = CEED_VECTOR_NONE;
+  if (elemrestriction_none) *elemrestriction_none = CEED_ELEMRESTRICTION_NONE;
+  if (basis_none) *basis_none = CEED_BASIS_NONE;
+  if (qfunction_none) *qfunction_none = CEED_QFUNCTION_NONE;
   return CEED_ERROR_SUCCESS;
 }

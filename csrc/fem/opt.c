@@ -9,8 +9,7 @@
 
 enum { W = CEED_LANES };
 
-/* One axis of a tensor product, or all nodes of another basis: B and G are values and derivatives.
- */
+/* One axis of a tensor product, or all nodes of another basis, with values B and derivatives G. */
 typedef struct {
   CeedInt dim, num_axes; /* directions of the gradient; axes that are contracted */
   CeedInt m, n;          /* from n to m entries an axis */
@@ -373,10 +372,11 @@ int CeedOptSetUp(CeedOperator op, CeedOperatorForm *form) {
   return CeedOperatorFormReserve(op, form, (size_t)arena.used * sizeof(CeedScalar));
 }
 
-int CeedOptApply(const CeedRun *run) {
+int CeedOptApply(CeedRun *run) {
   Arena arena = {run->form->memory, 0};
   Plan plan;
 
+  CeedRunZeroOutputs(run);
   if (!run->op->num_elem) return CEED_ERROR_SUCCESS;
   PlanFields(run->op, run->form, &arena, &plan);
   for (CeedInt i = 0; i < plan.qf->in.count; i++) plan.in[i].from = run->from[i];

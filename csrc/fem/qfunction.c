@@ -385,35 +385,49 @@ static int CallOnVectors(const CeedQFunctionCalls *calls, CeedInt Q, const CeedA
   return CeedQFunctionCall(calls, Q, in, out);
 }
 
-int CeedQFunctionRun(const CeedQFunctionCalls *calls, CeedInt Q, CeedVector *u, CeedVector *v) {
-  CeedQFunction qf = calls->qf;
-  CeedArguments a = {.what = "QFunctionApply"};
-  int code;
-
-  for (CeedInt i = 0; i < qf->in.count; i++) CeedArgumentsAddRead(&a, u[i], qf->in.field[i]->name);
-  for (CeedInt i = 0; !qf->shell && i < qf->out.count; i++) {
-    CeedArgumentsAddWrite(&a, v[i], qf->out.field[i]->name, false);
+/* Inputs, then outputs where `v` is not NULL. */
+static void SetArguments(CeedQFunction qf, const CeedVector *u, const CeedVector *v,
+                         CeedArguments *a) {
+  a->what = "QFunctionApply";
+  a->count = 0;
+  for (CeedInt i = 0; i < qf->in.count; i++) CeedArgumentsAddRead(a, u[i], qf->in.field[i]->name);
+  for (CeedInt i = 0; v && i < qf->out.count; i++) {
+    CeedArgumentsAddWrite(a, v[i], qf->out.field[i]->name, false);
   }
-  CeedCall(CeedArgumentsAcquire(qf->base.ceed, &a));
-  code = CallOnVectors(calls, Q, &a, u, v);
-  if (!code) return CeedArgumentsRelease(&a);
-  CeedArgumentsCancel(&a);
+}
+
+static int Finish(CeedArguments *a, int code) {
+  if (!code) return CeedArgumentsRelease(a);
+  CeedArgumentsCancel(a);
   return code;
+}
+
+int CeedQFunctionRun(const CeedQFunctionCalls *calls, CeedInt Q, CeedVector *u, CeedVector *v) {
+  CeedArguments a;
+
+  SetArguments(calls->qf, u, calls->qf->shell ? NULL : v, &a);
+  CeedCall(CeedArgumentsAcquire(calls->qf->base.ceed, &a));
+  return Finish(&a, CallOnVectors(calls, Q, &a, u, v));
 }
 
 /* A shell may replace the memory of its outputs, but not that of the caller's vectors. */
 static int RunAndCopy(const CeedQFunctionCalls *calls, CeedInt Q, CeedVector *u, CeedVector *v) {
-  CeedInt count = calls->qf->out.count;
+  CeedInt num_in = calls->qf->in.count, count = calls->qf->out.count;
   CeedVector own[CEED_MAX_FIELDS] = {NULL};
+  CeedArguments a;
   int code = CEED_ERROR_SUCCESS;
 
+  SetArguments(calls->qf, u, v, &a);
+  CeedCall(CeedArgumentsAcquire(calls->qf->base.ceed, &a));
   for (CeedInt i = 0; !code && i < count; i++) {
     code = CeedVectorCreate(calls->qf->base.ceed, v[i]->length, &own[i]);
   }
   if (!code) code = CeedQFunctionRun(calls, Q, u, own);
-  for (CeedInt i = 0; !code && i < count; i++) code = CeedVectorCopy(own[i], v[i]);
+  for (CeedInt i = 0; !code && i < count; i++) {
+    code = CeedVectorCopyTo(own[i], a.list[num_in + i].to, a.what);
+  }
   for (CeedInt i = 0; i < count; i++) (void)CeedVectorDestroy(&own[i]);
-  return code;
+  return Finish(&a, code);
 }
 
 static int CheckVectors(const CeedQFunctionFields *fields, CeedInt Q, CeedVector *vectors,
@@ -428,19 +442,6 @@ static int CheckVectors(const CeedQFunctionFields *fields, CeedInt Q, CeedVector
   return CEED_ERROR_SUCCESS;
 }
 
-/* Before a shell is called, because its outputs are copied afterwards. */
-static int CheckOutputs(CeedQFunction qf, CeedVector *u, CeedVector *v) {
-  CeedArguments a = {.what = "QFunctionApply"};
-
-  for (CeedInt i = 0; i < qf->in.count; i++) CeedArgumentsAddRead(&a, u[i], qf->in.field[i]->name);
-  for (CeedInt i = 0; i < qf->out.count; i++) {
-    CeedArgumentsAddWrite(&a, v[i], qf->out.field[i]->name, false);
-  }
-  CeedCall(CeedArgumentsAcquire(qf->base.ceed, &a));
-  CeedArgumentsCancel(&a);
-  return CEED_ERROR_SUCCESS;
-}
-
 int CeedQFunctionApply(CeedQFunction qf, CeedInt Q, CeedVector *u, CeedVector *v) {
   CeedQFunctionCalls calls;
   int code;
@@ -449,7 +450,6 @@ int CeedQFunctionApply(CeedQFunction qf, CeedInt Q, CeedVector *u, CeedVector *v
   CeedCheck(Q >= 0, qf->base.ceed, CEED_ERROR_DIMENSION, "%d is no number of points", Q);
   CeedCall(CheckVectors(&qf->in, Q, u, qf->base.ceed));
   CeedCall(CheckVectors(&qf->out, Q, v, qf->base.ceed));
-  if (qf->shell) CeedCall(CheckOutputs(qf, u, v));
   CeedCall(CeedQFunctionBegin(qf, Q, &calls));
   code = (qf->shell ? RunAndCopy : CeedQFunctionRun)(&calls, Q, u, v);
   CeedQFunctionEnd(&calls);

@@ -3,26 +3,33 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "fem.h"
 
-static int Make(CeedOperator op, CeedSize length, CeedVector *vec) {
-  return *vec ? CEED_ERROR_SUCCESS : CeedVectorCreate(op->base.ceed, length, vec);
+static int Make(CeedOperator op, CeedSize length, bool has_memory, CeedVector *vec) {
+  if (!*vec) CeedCall(CeedVectorCreate(op->base.ceed, length, vec));
+  return has_memory ? CeedBufferAllocate(op->base.ceed, (*vec)->buffer, CEED_MEM_HOST)
+                    : CEED_ERROR_SUCCESS;
 }
 
-/* What is evaluated by a basis has an E-vector; all fields have values at the points. */
+/* What is evaluated by a basis has an E-vector; all fields have values at the points. They have their
+   memory before anything is written, but for those that a shell gives it. */
 static int MakeVectors(CeedOperator op, const CeedQFunctionFields *qf_fields,
-                       const CeedOperatorField *fields, CeedVector *e, CeedVector *q) {
+                       const CeedOperatorField *fields, bool is_given, CeedVector *e,
+                       CeedVector *q) {
   for (CeedInt i = 0; i < qf_fields->count; i++) {
     CeedEvalMode mode = qf_fields->field[i]->eval_mode;
     if (mode == CEED_EVAL_INTERP || mode == CEED_EVAL_GRAD) {
-      CeedCall(Make(op, fields[i]->rstr->e_size, &e[i]));
+      CeedCall(Make(op, fields[i]->rstr->e_size, true, &e[i]));
     }
-    CeedCall(Make(op, (CeedSize)qf_fields->field[i]->size * CeedOperatorNumPoints(op), &q[i]));
+    CeedCall(Make(op, (CeedSize)qf_fields->field[i]->size * CeedOperatorNumPoints(op), !is_given,
+                  &q[i]));
   }
   return CEED_ERROR_SUCCESS;
 }
 
 int CeedRefSetUp(CeedOperator op, CeedOperatorForm *form) {
-  CeedCall(MakeVectors(op, &form->qf->in, form->in, form->e_in, form->q_in));
-  return MakeVectors(op, &form->qf->out, form->out, form->e_out, form->q_out);
+  CeedQFunction qf = form->qf;
+
+  CeedCall(MakeVectors(op, &qf->in, form->in, false, form->e_in, form->q_in));
+  return MakeVectors(op, &qf->out, form->out, qf->shell != NULL, form->e_out, form->q_out);
 }
 
 void CeedRefTearDown(CeedOperatorForm *form) {
@@ -61,7 +68,7 @@ int CeedRefFromPoints(CeedOperator op, CeedOperatorField field, CeedEvalMode eva
   return CEED_ERROR_SUCCESS;
 }
 
-int CeedRefApply(const CeedRun *run) {
+int CeedRefApply(CeedRun *run) {
   CeedOperatorForm *form = run->form;
   CeedQFunction qf = form->qf;
   CeedOperator op = run->op;
@@ -72,6 +79,7 @@ int CeedRefApply(const CeedRun *run) {
                              form->q_in[i]));
   }
   CeedCall(CeedQFunctionRun(&run->calls, CeedOperatorNumPoints(op), form->q_in, form->q_out));
+  CeedRunZeroOutputs(run);
   for (CeedInt i = 0; i < qf->out.count; i++) {
     CeedCall(CeedRefFromPoints(op, form->out[i], qf->out.field[i]->eval_mode, form->q_out[i],
                                form->e_out[i], run->to[i]));

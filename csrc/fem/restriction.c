@@ -10,7 +10,7 @@ static struct CeedElemRestriction_private none = {
 const CeedElemRestriction CEED_ELEMRESTRICTION_NONE = &none;
 
 /* Known by its values, because a program may have a copy of the array. */
-const CeedInt CEED_STRIDES_BACKEND[3] = {INT32_MIN, INT32_MIN, INT32_MIN};
+const CeedInt CEED_STRIDES_BACKEND[3] = {-INT32_MAX, -INT32_MAX, -INT32_MAX};
 
 // ------------------------------------------------------------------------------------------------
 // Life

@@ -1,5 +1,7 @@
 // What runs an operator of a QFunction: one at a time, with all that it needs from beginning to end.
 // SPDX-License-Identifier: BSD-2-Clause
+#include <string.h>
+
 #include "fem.h"
 
 int CeedRunBegin(CeedOperator op, CeedFormKind kind, const char *what, CeedRun *run) {
@@ -29,6 +31,15 @@ void CeedRunAddInputs(CeedRun *run, CeedVector active) {
     if (qf_fields->field[i]->eval_mode == CEED_EVAL_WEIGHT) continue;
     if (field->vec == CEED_VECTOR_ACTIVE && !active) continue;
     CeedArgumentsAddRead(&run->arguments, CeedOperatorFieldVector(field, active), field->name);
+  }
+}
+
+void CeedRunZeroOutputs(CeedRun *run) {
+  run->has_written = true;
+  for (CeedInt i = 0; i < run->arguments.count; i++) {
+    const CeedArgument *a = &run->arguments.list[i];
+    size_t bytes = a->vec->buffer->bytes;
+    if (a->is_written && !a->keeps_values && bytes) memset(a->to, 0, bytes);
   }
 }
 

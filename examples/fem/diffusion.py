@@ -8,17 +8,14 @@ solution.
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 
 import jax
-import numba
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, gmres
 
 from pyceedlike import (
-    EVAL_GRAD,
-    EVAL_INTERP,
-    EVAL_NONE,
     Ceed,
     Data,
     Grad,
@@ -40,7 +37,7 @@ JACOBIAN = [Interp(), Grad(2), Data(3), Interp(), Grad(2)]
 def flux(u, du, qdata):
     """Return (1 + u^2) times the metric times du; qdata is the metric's 11, 22, 12."""
     xx, yy, xy = qdata
-    return (1 + u * u) * np.stack([xx * du[0] + xy * du[1], xy * du[0] + yy * du[1]])
+    return (1 + u * u) * np.stack((xx * du[0] + xy * du[1], xy * du[0] + yy * du[1]))
 
 
 def slope(u, du, qdata, state, dstate):
@@ -48,7 +45,7 @@ def slope(u, du, qdata, state, dstate):
     xx, yy, xy = qdata
     x = (1 + state * state) * du[0] + 2 * state * u * dstate[0]
     y = (1 + state * state) * du[1] + 2 * state * u * dstate[1]
-    return np.stack([xx * x + xy * y, xy * x + yy * y])
+    return np.stack((xx * x + xy * y, xy * x + yy * y))
 
 
 def by_numpy(ceed: Ceed) -> tuple[QFunction, QFunction]:
@@ -79,84 +76,38 @@ def by_jax(ceed: Ceed) -> tuple[QFunction, QFunction]:
     return make(*RESIDUAL, dv=Grad(2))(jax_flux), make(*JACOBIAN, dv=Grad(2))(jax_slope)
 
 
-# ---- C functions: of C, and of numba -------------------------------------------------------------
+# ---- numba and C ---------------------------------------------------------------------------------
 
-SOURCE = """
-CEED_QFUNCTION(flux)(void *ctx, CeedInt Q, const CeedScalar *const *in, CeedScalar *const *out) {
-  const CeedScalar *u = in[0], *du = in[1], *qdata = in[2];
-  CeedScalar *dv = out[0];
 
-  for (CeedInt i = 0; i < Q; i++) {
-    const CeedScalar k = 1 + u[i] * u[i], x = k * du[i], y = k * du[Q + i];
+def c_flux(u, du, qdata):
+    """
+    const CeedScalar k = 1 + u[i] * u[i], x = k * du[0][i], y = k * du[1][i];
 
-    dv[i] = qdata[i] * x + qdata[2 * Q + i] * y;
-    dv[Q + i] = qdata[2 * Q + i] * x + qdata[Q + i] * y;
-  }
-  return 0;
-}
+    dv[0][i] = qdata[0][i] * x + qdata[2][i] * y;
+    dv[1][i] = qdata[2][i] * x + qdata[1][i] * y;
+    """
 
-CEED_QFUNCTION(slope)(void *ctx, CeedInt Q, const CeedScalar *const *in, CeedScalar *const *out) {
-  const CeedScalar *u = in[0], *du = in[1], *qdata = in[2], *state = in[3], *dstate = in[4];
-  CeedScalar *dv = out[0];
 
-  for (CeedInt i = 0; i < Q; i++) {
+def c_slope(u, du, qdata, state, dstate):
+    """
     const CeedScalar k = 1 + state[i] * state[i], dk = 2 * state[i] * u[i];
-    const CeedScalar x = k * du[i] + dk * dstate[i], y = k * du[Q + i] + dk * dstate[Q + i];
+    const CeedScalar x = k * du[0][i] + dk * dstate[0][i], y = k * du[1][i] + dk * dstate[1][i];
 
-    dv[i] = qdata[i] * x + qdata[2 * Q + i] * y;
-    dv[Q + i] = qdata[2 * Q + i] * x + qdata[Q + i] * y;
-  }
-  return 0;
-}
-"""
-
-fields = numba.types.CPointer(numba.types.CPointer(numba.types.float64))
-signature = numba.types.intc(numba.types.voidptr, numba.types.int32, fields, fields)
+    dv[0][i] = qdata[0][i] * x + qdata[2][i] * y;
+    dv[1][i] = qdata[2][i] * x + qdata[1][i] * y;
+    """
 
 
-@numba.cfunc(signature)
-def numba_flux(context, points, inputs, outputs):
-    u, du, qdata, dv = inputs[0], inputs[1], inputs[2], outputs[0]
-    for i in range(points):
-        k = 1 + u[i] * u[i]
-        x, y = k * du[i], k * du[points + i]
-        dv[i] = qdata[i] * x + qdata[2 * points + i] * y
-        dv[points + i] = qdata[2 * points + i] * x + qdata[points + i] * y
-    return 0
+def by_numba(ceed: Ceed) -> tuple[QFunction, QFunction]:
+    """Return the QFunctions of the NumPy functions, compiled for blocks of points."""
+    make = partial(ceed.qfunction, engine="numba", dv=Grad(2))
+    return make(*RESIDUAL)(flux), make(*JACOBIAN)(slope)
 
 
-@numba.cfunc(signature)
-def numba_slope(context, points, inputs, outputs):
-    u, du, qdata, state, dstate = inputs[0], inputs[1], inputs[2], inputs[3], inputs[4]
-    dv = outputs[0]
-    for i in range(points):
-        k, dk = 1 + state[i] * state[i], 2 * state[i] * u[i]
-        x, y = k * du[i] + dk * dstate[i], k * du[points + i] + dk * dstate[points + i]
-        dv[i] = qdata[i] * x + qdata[2 * points + i] * y
-        dv[points + i] = qdata[2 * points + i] * x + qdata[points + i] * y
-    return 0
-
-
-def c_qfunctions(ceed: Ceed, *functions: tuple) -> Iterator[QFunction]:
-    """Yield the QFunctions of C functions, which are called with blocks of points."""
-    names = ("u", 1, EVAL_INTERP), ("du", 2, EVAL_GRAD), ("qdata", 3, EVAL_NONE)
-    names += ("state", 1, EVAL_INTERP), ("dstate", 2, EVAL_GRAD)
-    for (function, source), count in zip(functions, (3, 5), strict=True):
-        qf = ceed.QFunction(1, function, source)
-        for field in names[:count]:
-            qf.add_input(*field)
-        qf.add_output("dv", 2, EVAL_GRAD)
-        yield qf
-
-
-def by_c(ceed: Ceed) -> Iterator[QFunction]:
-    """Return the QFunctions of C source, which is compiled."""
-    return c_qfunctions(ceed, (SOURCE, "diffusion.c:flux"), (SOURCE, "diffusion.c:slope"))
-
-
-def by_numba(ceed: Ceed) -> Iterator[QFunction]:
-    """Return the QFunctions of numba's C functions."""
-    return c_qfunctions(ceed, (numba_flux, "numba:flux"), (numba_slope, "numba:slope"))
+def by_c(ceed: Ceed) -> tuple[QFunction, QFunction]:
+    """Return the QFunctions of C code, for one point."""
+    make = partial(ceed.qfunction, engine="c", dv=Grad(2))
+    return make(*RESIDUAL)(c_flux), make(*JACOBIAN)(c_slope)
 
 
 # ---- Newton --------------------------------------------------------------------------------------

@@ -369,6 +369,76 @@ TEST(operators_between_different_restrictions_have_a_matrix_but_no_diagonal) {
   return TEST_PASSED;
 }
 
+static int SumOfComponents(void *ctx, CeedInt Q, const CeedScalar *const *in,
+                           CeedScalar *const *out) {
+  (void)ctx;
+  for (CeedInt i = 0; i < Q; i++) out[0][i] = out[0][Q + i] = in[0][i] + in[0][Q + i];
+  return 0;
+}
+
+// u_0 + u_1 for both components, at nodes whose components lie `comp_stride` apart
+static int AddSums(CeedOperator sum, CeedInt num_nodes, const CeedInt *offsets,
+                   CeedInt comp_stride) {
+  CeedElemRestriction rstr = NULL;
+  CeedQFunction qf = NULL;
+  CeedOperator op = NULL;
+
+  ASSERT_OK(CeedElemRestrictionCreate(ceed, 1, num_nodes, 2, comp_stride, 4, CEED_MEM_HOST,
+                                      CEED_COPY_VALUES, offsets, &rstr));
+  ASSERT_OK(CeedQFunctionCreateInterior(ceed, 1, SumOfComponents, NULL, &qf));
+  ASSERT_OK(CeedQFunctionAddInput(qf, "u", 2, CEED_EVAL_NONE));
+  ASSERT_OK(CeedQFunctionAddOutput(qf, "v", 2, CEED_EVAL_NONE));
+  ASSERT_OK(CeedOperatorCreate(ceed, qf, NULL, NULL, &op));
+  ASSERT_OK(CeedOperatorSetField(op, "u", rstr, CEED_BASIS_NONE, CEED_VECTOR_ACTIVE));
+  ASSERT_OK(CeedOperatorSetField(op, "v", rstr, CEED_BASIS_NONE, CEED_VECTOR_ACTIVE));
+  ASSERT_OK(CeedOperatorCompositeAddSub(sum, op));
+  CeedElemRestrictionDestroy(&rstr);
+  CeedQFunctionDestroy(&qf);
+  CeedOperatorDestroy(&op);
+  return TEST_PASSED;
+}
+
+TEST(blocks_of_parts_that_order_components_differently_are_refused) {
+  CeedOperator sum = NULL;
+  CeedVector v = Iota(8);
+  CeedSize count;
+  CeedInt *rows, *cols;
+
+  ASSERT_OK(CeedOperatorCreateComposite(ceed, &sum));
+  PASSES(AddSums(sum, 2, (CeedInt[]){0, 2}, 1));
+  PASSES(AddSums(sum, 2, (CeedInt[]){0, 1}, 2));
+  ASSERT_CODE(CEED_ERROR_UNSUPPORTED, CeedOperatorLinearAssemblePointBlockDiagonal(sum, v, NULL));
+  ASSERT_VALUES(v, 0, 1, 2, 3, 4, 5, 6, 7);
+  ASSERT_CODE(CEED_ERROR_UNSUPPORTED,
+              CeedOperatorLinearAssemblePointBlockDiagonalSymbolic(sum, &count, &rows, &cols));
+  ASSERT_OK(CeedOperatorLinearAssembleGetNumEntries(sum, &count));
+  CeedVectorDestroy(&v);
+  CeedOperatorDestroy(&sum);
+  return TEST_PASSED;
+}
+
+TEST(blocks_have_places_in_all_parts) {
+  const CeedInt expected_rows[] = {0, 0, 1, 1, 2, 2, 3, 3},
+                expected_cols[] = {0, 1, 0, 1, 2, 3, 2, 3};
+  CeedOperator sum = NULL;
+  CeedSize count;
+  CeedInt *rows = NULL, *cols = NULL;
+
+  ASSERT_OK(CeedOperatorCreateComposite(ceed, &sum));
+  PASSES(AddSums(sum, 1, (CeedInt[]){0}, 1));
+  PASSES(AddSums(sum, 1, (CeedInt[]){2}, 1));
+  ASSERT_OK(CeedOperatorLinearAssemblePointBlockDiagonalSymbolic(sum, &count, &rows, &cols));
+  ASSERT_EQ(count, 8);
+  for (int i = 0; i < 8; i++) {
+    ASSERT_EQ(rows[i], expected_rows[i]);
+    ASSERT_EQ(cols[i], expected_cols[i]);
+  }
+  free(rows);
+  free(cols);
+  CeedOperatorDestroy(&sum);
+  return TEST_PASSED;
+}
+
 TEST(results_that_do_not_fit_are_refused) {
   Box box;
   CeedOperator op = NULL, empty = NULL;
@@ -438,6 +508,8 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(a_composite_is_assembled_as_the_sum_of_its_parts),
     BEHAVIOUR(triangles_have_the_matrices_of_the_textbook),
     BEHAVIOUR(operators_between_different_restrictions_have_a_matrix_but_no_diagonal),
+    BEHAVIOUR(blocks_of_parts_that_order_components_differently_are_refused),
+    BEHAVIOUR(blocks_have_places_in_all_parts),
     BEHAVIOUR(results_that_do_not_fit_are_refused),
     BEHAVIOUR(a_failing_function_fails_the_assembly_and_locks_nothing),
 };

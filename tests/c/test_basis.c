@@ -80,6 +80,37 @@ TEST(polynomials_of_the_order_are_interpolated_and_differentiated_exactly) {
   return TEST_PASSED;
 }
 
+// A polynomial of degree 19 at more nodes than it needs, up to the ends where they lie closest.
+TEST(bases_of_a_high_order_are_exact_too) {
+  enum { P = 40 };
+  CeedScalar nodes[P];
+  const CeedScalar *points, *interp, *grad;
+  CeedBasis basis = NULL;
+
+  for (int lobatto = 0; lobatto < 2; lobatto++) {
+    CeedInt num = P + !lobatto;  // the rule of the nodes itself, and one more
+    ASSERT_OK(CeedBasisCreateTensorH1Lagrange(ceed, 1, 1, P, num,
+                                              lobatto ? CEED_GAUSS_LOBATTO : CEED_GAUSS, &basis));
+    ASSERT_OK(CeedLobattoQuadrature(P, nodes, NULL));
+    ASSERT_OK(CeedBasisGetQRef(basis, &points));
+    ASSERT_OK(CeedBasisGetInterp1D(basis, &interp));
+    ASSERT_OK(CeedBasisGetGrad1D(basis, &grad));
+    for (CeedInt q = 0; q < num; q++) {
+      long double value = 0, slope = 0, size = 0;
+      for (CeedInt i = 0; i < P; i++) {
+        long double at_node = powl(nodes[i], 19);
+        value += interp[q * P + i] * at_node;
+        slope += grad[q * P + i] * at_node;
+        size += fabsl(grad[q * P + i] * at_node);
+      }
+      ASSERT_CLOSE(value, powl(points[q], 19), TOLERANCE);
+      ASSERT_CLOSE(slope, 19 * powl(points[q], 18), TOLERANCE * (1 + size));
+    }
+    ASSERT_OK(CeedBasisDestroy(&basis));
+  }
+  return TEST_PASSED;
+}
+
 TEST(weights_sum_to_the_volume_of_every_element) {
   for (CeedInt dim = 1; dim <= 3; dim++) {
     CeedBasis basis = NULL;
@@ -443,6 +474,7 @@ TEST(queries_give_what_it_was_made_of) {
 
 static const Behaviour behaviours[] = {
     BEHAVIOUR(polynomials_of_the_order_are_interpolated_and_differentiated_exactly),
+    BEHAVIOUR(bases_of_a_high_order_are_exact_too),
     BEHAVIOUR(weights_sum_to_the_volume_of_every_element),
     BEHAVIOUR(the_transpose_is_the_adjoint),
     BEHAVIOUR(components_and_elements_lie_one_behind_the_other),

@@ -166,6 +166,26 @@ TEST(input_and_output_at_once_is_refused) {
   return TEST_PASSED;
 }
 
+TEST(identity_copies_whatever_its_context_is) {
+  CeedScalar three = 3;
+  CeedQFunctionContext ctx = NULL;
+  CeedQFunction qf = NULL;
+  CeedVector u = Iota(2), v = Iota(2);
+
+  ASSERT_OK(CeedQFunctionContextCreate(ceed, &ctx));
+  ASSERT_OK(
+      CeedQFunctionContextSetData(ctx, CEED_MEM_HOST, CEED_COPY_VALUES, sizeof three, &three));
+  ASSERT_OK(CeedQFunctionCreateIdentity(ceed, 1, CEED_EVAL_NONE, CEED_EVAL_NONE, &qf));
+  ASSERT_OK(CeedQFunctionSetContext(qf, ctx));
+  ASSERT_OK(CeedQFunctionApply(qf, 2, &u, &v));
+  ASSERT_VALUES(v, 0, 1);
+  CeedVectorDestroy(&u);
+  CeedVectorDestroy(&v);
+  CeedQFunctionContextDestroy(&ctx);
+  CeedQFunctionDestroy(&qf);
+  return TEST_PASSED;
+}
+
 TEST(fields_are_told_in_their_order) {
   CeedQFunction qf = Made(scale_and_sum);
   CeedQFunctionField *in, *out;
@@ -586,6 +606,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(a_function_that_fails_gives_its_code_and_every_vector_back),
     BEHAVIOUR(vectors_that_do_not_fit_are_refused_by_the_name_of_the_field),
     BEHAVIOUR(input_and_output_at_once_is_refused),
+    BEHAVIOUR(identity_copies_whatever_its_context_is),
     BEHAVIOUR(fields_are_told_in_their_order),
     BEHAVIOUR(fields_that_are_none_are_refused),
     BEHAVIOUR(a_length_of_vectors_divides_the_points),

@@ -45,9 +45,27 @@ program test_vector
   call run("arithmetic_is_that_of_fortran", arithmetic_is_that_of_fortran)
   call run("view_prints_the_length_and_an_entry_a_line", view_prints_the_length_and_an_entry_a_line)
   call run("view_range_prints_its_entries_only", view_range_prints_its_entries_only)
+  call run("views_into_units_that_cannot_be_written_to_are_errors", &
+           views_into_units_that_cannot_be_written_to_are_errors)
   call finish
 
 contains
+
+  subroutine views_into_units_that_cannot_be_written_to_are_errors
+    type(ceed_vector) :: x
+    integer :: unit
+    logical :: is_open
+
+    x = iota(2)
+    open (newunit=unit, status="scratch", form="unformatted")
+    if (bad(HERE, ceed_vector_view(x, "%g", unit), ceed_error_incompatible)) return
+    if (bad(HERE, says("is not open for formatted writing"))) return
+    if (bad(HERE, ceed_vector_view(x, "%g", 77), ceed_error_incompatible)) return
+    if (bad(HERE, ceed_view(ceed, 77), ceed_error_incompatible)) return
+    inquire (77, opened=is_open)
+    if (bad(HERE, .not. is_open)) return
+    if (bad(HERE, ceed_vector_destroy(x))) return
+  end subroutine
 
   subroutine a_vector_knows_its_length
     type(ceed_vector) :: x, y

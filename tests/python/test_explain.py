@@ -276,7 +276,7 @@ def test_what_has_no_dlpack_is_said_to_fail_in_the_others():
         assert "list has no __dlpack__" in explain([1.0], to).reason
 
 
-class Mute(Exception):
+class MuteError(Exception):
     def __str__(self):
         raise ValueError("no text")
 
@@ -298,7 +298,7 @@ def looks_up(name, error):
 HOSTILE = {
     "OSError: closed": raises(OSError("closed")),
     "SystemExit: 3": raises(SystemExit(3)),
-    "Mute": raises(Mute()),
+    "MuteError": raises(MuteError()),
     "OSError: no attribute": looks_up("__dlpack__", OSError("no attribute")),
     "a int, which is no DLPack capsule": type("Odd", (), {"__dlpack__": lambda self, **_: 42})(),
 }

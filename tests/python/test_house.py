@@ -37,6 +37,7 @@ LAYERS = [
         "fem",
         "lagrange",
         "mesh",
+        "space",
     ),
     "native",
     *("embedding", "partners", "explain", "doctor"),

@@ -5,6 +5,7 @@ import importlib.util
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -31,18 +32,20 @@ def make(*arguments, **options):
 def installed(tmp_path_factory):
     """A prefix with everything that `make install` installs."""
     folder = tmp_path_factory.mktemp("installed")
-    make("install", f"BUILD={folder / 'build'}", f"PREFIX={folder / 'prefix'}", "STATIC=1")
-    return folder / "prefix"
+    make("install", f"BUILD={folder / 'build'}", f"PREFIX={folder / 'a prefix'}", "STATIC=1")
+    return folder / "a prefix"
 
 
 @pytest.fixture
 def pkg_config(installed):
-    """A function that asks pkg-config for words."""
+    """A function that asks pkg-config for words, or for a variable."""
     need("pkg-config")
     environment = ENVIRONMENT | {"PKG_CONFIG_PATH": str(installed / "lib/pkgconfig")}
 
     def ask(*question):
-        return run("pkg-config", *question, env=environment).split()
+        if question[0].startswith("--variable"):
+            return [run("pkg-config", *question, env=environment).strip()]
+        return shlex.split(run("pkg-config", *question, env=environment))
 
     return ask
 
