@@ -293,7 +293,7 @@ demo demo-fortran:
 
 bench: $(INSTALLED) | $(call HAVE,test) $(call HAVE,demo)
 	@mkdir -p build/bench
-	@$(PYTHON_HERE) && for what in handoff vector fields qfunction operator; do echo "  BENCH $$what" && "$$python" \
+	@$(PYTHON_HERE) && for what in handoff vector fields qfunction operator jax; do echo "  BENCH $$what" && "$$python" \
 	  benchmarks/bench_$$what.py --json build/bench/$$what.json --plot build/bench/$$what.png \
 	  $(BENCH_ARGS) >build/bench/$$what.md && cat build/bench/$$what.md || exit 1; done
 

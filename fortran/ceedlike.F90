@@ -479,7 +479,7 @@ module ceedlike
       type(ceed_context), intent(inout) :: ceed
     end function
 
-    type(ceed_context) function ceed_vector_return_ceed(vec) &
+    type(c_ptr) function c_vector_return_ceed(vec) &
         bind(c, name="CeedlikeVectorReturnCeed"//SFX)
       import
       type(ceed_vector), value :: vec
@@ -1611,6 +1611,12 @@ contains
   ! ----------------------------------------------------------------------------------------------
   ! Vectors
   ! ----------------------------------------------------------------------------------------------
+
+  type(ceed_context) function ceed_vector_return_ceed(vec) result(ceed)
+    type(ceed_vector), intent(in) :: vec
+
+    ceed%handle = c_vector_return_ceed(vec)
+  end function
 
   integer(c_int) function vector_create_short(ceed, len, vec) result(code)
     type(ceed_context), intent(in) :: ceed

@@ -349,7 +349,10 @@ class Ceed:
         dqf: QFunction | PointFunction | None = None,
         qdfT: QFunction | PointFunction | None = None,  # noqa: N803
     ) -> Operator:
-        """Return an operator of a QFunction; dqf and qdfT are its Jacobian and the transpose."""
+        """Return an operator of a QFunction; dqf and qdfT are its Jacobian and the transpose.
+
+        Each may be a PointFunction of pyceedlike.native, which is compiled.
+        """
         from .fem import Operator
 
         return Operator._of_qfunctions(self, qf, dqf, qdfT)

@@ -1,5 +1,7 @@
 // Names of values, and checks that the objects of this folder have in common.
 // SPDX-License-Identifier: BSD-2-Clause
+#include <string.h>
+
 #include "fem.h"
 
 #include <string.h>

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from ..compiled import NoCompilerError
 from ..context import QFunctionContext
 from ..qfunction import QFunction
-from .source import defaults, identifier, layout
+from .source import defaults, identifier, kept, layout
 
 if TYPE_CHECKING:
     from ..ceed import Ceed
     from .point import PointFunction
 
-CTYPES = {"float64": "double", "int32": "int32_t", "bool": "bool"}
+CTYPES = {"float64": "double", "int32": "int32_t"}
 
 
 def qfunction(point: PointFunction, ceed: Ceed) -> QFunction:
@@ -50,7 +50,7 @@ def _context(point: PointFunction, ceed: Ceed, data: bytes) -> QFunctionContext:
     context.set_data(data)
     offsets = layout(point, point.traced(), ceed.scalar).fields
     for name, value in point.context.items():
-        context.register(name, CTYPES[value.dtype.name], offsets[name][1], value.size)
+        context.register(name, CTYPES[kept(value)], offsets[name][1], value.size)
     return context
 
 

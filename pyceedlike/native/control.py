@@ -15,7 +15,7 @@ from .trace import SMALL, Array, Lowering, Value, as_nodes, rule, size_of, type_
 @rule("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call")
 @rule("remat", "remat2", "checkpoint", "custom_vjp_call_jaxpr")
 def call(low: Lowering, equation: Any, *args: Value) -> list[Value]:
-    """A function that is called is written where it is called."""
+    """Write a function where it is called."""
     params = equation.params
     inner = params.get("jaxpr", params.get("call_jaxpr"))
     if hasattr(inner, "consts"):
@@ -25,7 +25,7 @@ def call(low: Lowering, equation: Any, *args: Value) -> list[Value]:
 
 @rule("cond")
 def cond(low: Lowering, equation: Any, which: Value, *args: Value) -> list[Value]:
-    """All branches are computed, and one is selected: what has no branch is vectorised."""
+    """Compute all branches and select one: what has no branch is vectorised."""
     branches, last = equation.params["branches"], len(equation.params["branches"]) - 1
     if which.dtype != object:
         return low.run_closed(branches[min(max(int(which), 0), last)], args)
@@ -41,7 +41,7 @@ def cond(low: Lowering, equation: Any, which: Value, *args: Value) -> list[Value
 
 @rule("scan")
 def scan(low: Lowering, equation: Any, *args: Value) -> list[Value]:
-    """A loop stays a loop."""
+    """Keep a loop a loop."""
     params = equation.params
     inner, rounds = params["jaxpr"], params["length"]
     num_consts, num_carry = params["num_consts"], params["num_carry"]

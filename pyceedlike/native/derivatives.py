@@ -50,7 +50,7 @@ def variables(point: PointFunction, of: str | Sequence[str] | None) -> list[str]
     return names
 
 
-class _Split:
+class Split:
     """A point function as a function of its variables, the rest being kept."""
 
     def __init__(self, point: PointFunction, names: list[str]) -> None:
@@ -76,10 +76,9 @@ class _Split:
 
 def jvp(point: PointFunction, of: str | Sequence[str] | None = None) -> PointFunction:
     """Return the action of the Jacobian."""
-    split = _Split(point, variables(point, of))
+    split = Split(point, variables(point, of))
     directions = {n: f for n, f in split.fields.items() if n in point.inputs}
     numbers = [n for n in split.names if n not in point.inputs]
-    clash = [n for n in directions if n in split.inputs]
 
     def function(*values: Any, **context: Any) -> Any:
         import jax
@@ -91,8 +90,7 @@ def jvp(point: PointFunction, of: str | Sequence[str] | None = None) -> PointFun
         return results if len(results) > 1 else results[0]
 
     more = {DIRECTION.format(n): np.zeros_like(point.context[n]) for n in numbers}
-    assert not clash
-    return _reduced(
+    return reduced(
         point, "jvp", function, {**directions, **split.inputs}, point.outputs,
         {**point.context, **more}, set(directions),
     )  # fmt: skip
@@ -100,7 +98,7 @@ def jvp(point: PointFunction, of: str | Sequence[str] | None = None) -> PointFun
 
 def vjp(point: PointFunction, of: str | Sequence[str] | None = None) -> PointFunction:
     """Return the action of the Jacobian's transpose."""
-    split = _Split(point, variables(point, of))
+    split = Split(point, variables(point, of))
     cotangents = point.outputs
     _check_apart(point, cotangents, split.inputs)
 
@@ -111,7 +109,7 @@ def vjp(point: PointFunction, of: str | Sequence[str] | None = None) -> PointFun
         results = jax.vjp(f, *where)[1](tuple(values[: len(cotangents)]))
         return results if len(results) > 1 else results[0]
 
-    return _reduced(
+    return reduced(
         point, "vjp", function, {**cotangents, **split.inputs}, split.fields, point.context,
         set(cotangents),
     )  # fmt: skip
@@ -125,7 +123,7 @@ def gradient(point: PointFunction, outputs: dict[str, str]) -> PointFunction:
             f"{point.name} is no scalar function: its outputs have the shapes {shapes}"
         )
     names = list(outputs.values())
-    split = _Split(point, variables(point, names))
+    split = Split(point, variables(point, names))
     fields = {output: split.fields[name] for output, name in outputs.items()}
 
     def function(*values: Any, **context: Any) -> Any:
@@ -148,7 +146,7 @@ def _check_apart(point: PointFunction, one: dict[str, QField], two: dict[str, QF
         )
 
 
-def _reduced(
+def reduced(
     point: PointFunction,
     kind: str,
     function: Callable,
@@ -164,11 +162,11 @@ def _reduced(
     used = whole.reads() | kept
     left = {n: f for n, f in inputs.items() if n in used}
 
-    def reduced(*values: Any, **numbers: Any) -> Any:
+    def function_of_those(*values: Any, **numbers: Any) -> Any:
         import jax.numpy as jnp
 
         given = dict(zip(left, values, strict=True))
         full = [given.get(n, jnp.zeros(f.shape)) for n, f in inputs.items()]
         return function(*full, **numbers)
 
-    return PointFunction(reduced, whole.name, left, outputs, context)
+    return PointFunction(function_of_those, whole.name, left, outputs, context)

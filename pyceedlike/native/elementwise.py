@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .ir import Graph, Node
-from .trace import Array, Lowering, Value, as_nodes, rule, type_of, unsupported
+from .ir import Node
+from .trace import Array, Lowering, Value, as_nodes, rule, type_of
 
 # Operations of the graph that a primitive of the same name is. Their C is in printer.py.
 PLAIN = (
@@ -110,7 +110,7 @@ def plain(low: Lowering, equation: Any, *args: Value) -> list[Value]:
     """Operations that C has, or a function of <math.h>."""
     op, out = equation.primitive.name, equation.outvars[0].aval
     if equation.params.get("accuracy") is not None:
-        raise unsupported(equation, "choice of accuracy")
+        raise low.unsupported("choice of accuracy")
     return [apply(low, op, out.dtype.name, args)]
 
 
@@ -146,7 +146,7 @@ def rounded(low: Lowering, equation: Any, x: Value) -> list[Value]:
 
 @rule("clamp")
 def clamp(low: Lowering, equation: Any, low_end: Value, x: Value, high_end: Value) -> list[Value]:
-    """The lower end, then the upper one."""
+    """Apply the lower end, then the upper one."""
     type_ = type_of(x)
     return [apply(low, "min", type_, (apply(low, "max", type_, (low_end, x)), high_end))]
 
@@ -196,11 +196,11 @@ def converted(x: np.ndarray, type_: str) -> np.ndarray:
 
 @rule("add_any")
 def add_any(low: Lowering, equation: Any, *args: Value) -> list[Value]:
-    """The sum of tangents."""
+    """Add tangents."""
     return [apply(low, "add", equation.outvars[0].aval.dtype.name, args)]
 
 
 @rule("copy", "copy_p", "stop_gradient", "optimization_barrier")
 def same(low: Lowering, equation: Any, *args: Value) -> Sequence[Value]:
-    """What says something to JAX alone."""
+    """Pass on what says something to JAX alone."""
     return args

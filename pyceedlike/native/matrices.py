@@ -15,9 +15,9 @@ def inv(a: Any) -> jax.Array:
     """Return the inverse of a matrix of 2x2 or 3x3, by its adjugate, with jax.numpy.
 
     >>> from pyceedlike import native
-    >>> native.inv(jax.numpy.array([[2.0, 0.0], [0.0, 4.0]]))
-    Array([[0.5 , 0.  ],
-           [0.  , 0.25]], dtype=float32)
+    >>> native.inv(jax.numpy.array([[2.0, 1.0], [1.0, 1.0]]))
+    Array([[ 1., -1.],
+           [-1.,  2.]], dtype=float32)
     """
     import jax.numpy as jnp
 

@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
-import inspect
 import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._lib import CeedDimensionError, CeedIncompatibleError
+from .._lib import CeedDimensionError
 from ..callback import QField, parameters
 from ..qfunction import QFunction
 from .ir import Graph, Node
@@ -20,6 +18,9 @@ from .trace import Array, Lowering, as_nodes, jaxpr_of
 
 if TYPE_CHECKING:
     from ..ceed import Ceed
+
+
+WIDE = {"int32": "int64"}  # what JAX computes with, of a context's integers
 
 
 @dataclasses.dataclass
@@ -33,7 +34,17 @@ class Traced:
 class PointFunction:
     """Physics at one point, made by native.qfunction(); Ceed.Operator() takes it as a QFunction.
 
-    Its inputs and outputs have the shapes of one point, without an axis of points.
+    Its inputs and outputs have the shapes of one point, without an axis of points. It can be called
+    as the function that it was made of.
+
+    >>> from pyceedlike import native
+    >>> @native.qfunction(pyceedlike.Interp(), pyceedlike.Data(), v=pyceedlike.Interp())
+    ... def reaction(u, w, *, rate=2.0):
+    ...     return w * rate * jax.numpy.sin(u)
+    >>> reaction
+    <pyceedlike.native.PointFunction reaction of u, w to v>
+    >>> reaction.jvp()
+    <pyceedlike.native.PointFunction reaction_jvp of u, u_at, w to v>
     """
 
     def __init__(
@@ -84,21 +95,24 @@ class PointFunction:
 
     def jaxpr(self) -> Any:
         """Return the jaxpr of inputs and context values, in this order."""
-        import jax
-
         names = list(self.context)
 
         def function(*values: Any) -> tuple[Any, ...]:
             inputs, context = values[: len(self.inputs)], values[len(self.inputs) :]
             return self.results(*inputs, **dict(zip(names, context, strict=True)))
 
-        shapes = [jax.ShapeDtypeStruct(f.shape, "float64") for f in self.inputs.values()]
-        wide = {"int32": "int64"}
-        shapes += [
-            jax.ShapeDtypeStruct(v.shape, wide.get(v.dtype.name, v.dtype.name))
+        return jaxpr_of(function, self.structures())
+
+    def structures(self, directions: Sequence[str] = ()) -> list[Any]:
+        """Return shapes and types: of directions in some inputs, of all inputs, of the context."""
+        import jax
+
+        fields = [*(self.inputs[n] for n in directions), *self.inputs.values()]
+        shapes = [jax.ShapeDtypeStruct(f.shape, "float64") for f in fields]
+        return shapes + [
+            jax.ShapeDtypeStruct(v.shape, WIDE.get(v.dtype.name, v.dtype.name))
             for v in self.context.values()
         ]
-        return jaxpr_of(function, shapes)
 
     def traced(self) -> Traced:
         """Return the graph of the function, made once."""
@@ -138,13 +152,25 @@ class PointFunction:
         return vjp(self, of)
 
     def gradient(self, **outputs: str) -> PointFunction:
-        """Return the derivatives of a scalar function: gradient(v="u") gives `v`, that in `u`.
+        """Return the derivatives of a scalar function: with v="u" the output `v` is that in `u`.
 
         Of an energy density it is the residual, whose jvp() is the tangent.
         """
         from .derivatives import gradient
 
         return gradient(self, outputs)
+
+    def with_state(
+        self, name: str = "state", of: str | Sequence[str] | None = None
+    ) -> PointFunction:
+        """Return the same with an output more: what its jvp() and vjp() need of the point.
+
+        They read it as an input of that name, in the place of `u_at`. It has as few components as
+        it takes not to compute a division or a function of <math.h> again.
+        """
+        from .state import with_state
+
+        return with_state(self, name, of)
 
     # Uses.
 
@@ -153,6 +179,10 @@ class PointFunction:
         from .build import qfunction
 
         return qfunction(self, ceed)
+
+    def named(self, name: str) -> PointFunction:
+        """Return the same function under another name, which C code has too."""
+        return PointFunction(self.function, name, self.inputs, self.outputs, self.context)
 
     def c_source(self) -> str:
         """Return the C header of the function, which needs no Python."""
@@ -169,20 +199,20 @@ def _traced(point: PointFunction) -> Traced:
     from . import control, elementwise, tensor  # noqa: F401 - their rules
 
     closed = point.jaxpr()
-    graph, tables = Graph(), []
-    low = Lowering(graph, tables)
+    graph = Graph()
+    low = Lowering(graph)
     values = []
     for k, field in enumerate(point.inputs.values()):
         node = graph.leaf("field", "float64", (), k, math.prod(field.shape))
         values.append(_numbers(low, node, field.shape))
     for k, value in enumerate(point.context.values()):
-        type_ = {"int32": "int64"}.get(value.dtype.name, value.dtype.name)
+        type_ = WIDE.get(value.dtype.name, value.dtype.name)
         node = graph.leaf("context", type_, (), (k, value.ndim > 0), value.size)
         values.append(_numbers(low, node, value.shape))
     results = low.run_closed(closed, values)
     results = [elementwise.cast(low, x, "float64") for x in results]
     outputs = [list(low.nodes(x).ravel()) for x in results]
-    return Traced(outputs, tables)
+    return Traced(outputs, low.tables)
 
 
 def _numbers(low: Lowering, node: Node, shape: tuple[int, ...]) -> Any:
@@ -196,7 +226,12 @@ def _numbers(low: Lowering, node: Node, shape: tuple[int, ...]) -> Any:
 def qfunction(
     *inputs: QField, name: str | None = None, **outputs: QField
 ) -> Callable[[Callable[..., Any]], PointFunction]:
-    """Return a decorator that makes a PointFunction of a function written with jax.numpy."""
+    """Return a decorator that makes a PointFunction of a function written with jax.numpy.
+
+    Inputs and outputs are described as for Ceed.qfunction(): by the function's parameters in their
+    order, and by name. Keyword-only parameters are context values: numbers, booleans or arrays. The
+    name, the function's by default, is what the function is called in C.
+    """
 
     def decorate(function: Callable[..., Any]) -> PointFunction:
         names, values = parameters(function, len(inputs))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from .expressions import C_TYPES, expression, literal
@@ -54,21 +55,32 @@ class Printer:
         if any(n.op in LATER or (n.size > 1 and n.op not in STORED) for n in self.live):
             self._blocks(root, outputs)
         else:
-            self._points(root, outputs)
+            self._points(outputs)
         return self.lines
 
     # One loop over points.
 
-    def _points(self, root: Graph, outputs: Sequence[tuple[str, Node]]) -> None:
+    def _points(self, outputs: Sequence[tuple[str, Node]]) -> None:
         self.place = "i"
         self.line("CeedPragmaSIMD")
         self.open("for (size_t i = 0; i < n; i++)")
-        for node in root.nodes:
-            if self._is_computed(node):
-                self._define(node)
         for place, node in outputs:
+            self._define_needed(node)
             self.line(f"{place} = {self.ref(node)};")
         self.close()
+
+    def _define_needed(self, node: Node) -> None:
+        """Define a value behind what it needs, as late as can be, so that few wait in registers."""
+        todo = [node]
+        while todo:
+            here = todo[-1]
+            missing = [a for a in here.args if self._is_computed(a) and a not in self.names]
+            if missing:
+                todo += missing[::-1]
+                continue
+            todo.pop()
+            if self._is_computed(here) and here not in self.names:
+                self._define(here)
 
     # Blocks of points.
 
@@ -144,29 +156,23 @@ class Printer:
 
     def _kept(self, regions: list[Region], outputs: Iterable[Node]) -> set[Node]:
         """Return the values that are needed outside the region that computes them."""
-        kept = set(outputs)
+        kept = {n for output in outputs for n in (output, _source(output))}
         for region in regions:
             for node in region.nodes:
                 needs = self._needs(node) | set(node.args)
                 kept.update(n for n in needs if self.homes.get(n) is not region)
-        return {n for n in kept if n in self.homes and not self._is_read_again(n)}
-
-    def _is_read_again(self, node: Node) -> bool:
-        """Whether a value is read from its array wherever it is needed."""
-        return node.op == "element" and node.args[0].op not in ("field",)
+        return {n for n in kept if n in self.homes}
 
     def _is_computed(self, node: Node) -> bool:
         is_given = node.op in STORED or node.op in ("const", "index", "result")
-        return node in self.live and not is_given and not node.is_uniform
+        return node in self.live and not (is_given or node.is_uniform or _is_read_in_place(node))
 
     # Regions.
 
     def _write(self, region: Region) -> None:
         if region.size > 1:
             self.open(f"for (size_t k = 0; k < {region.size}; k++)")
-        self._open_points()
-        if any(a.op == "field" for n in region.nodes for a in n.args):
-            self.line("const size_t at = start + p < n ? start + p : n - 1;")
+        self._open_points([a for n in region.nodes for a in n.args])
         for node in region.nodes:
             if node.op == "pack":
                 for k, number in enumerate(node.args):
@@ -182,53 +188,38 @@ class Printer:
 
     def _contract(self, node: Node) -> None:
         outer, inner = node.param
-        a, b = node.args
+        # Rows that are summed together read the numbers of the other array once.
         tiled = max((d for d, (n, *_) in enumerate(outer) if n % TILE == 0), default=None)
-        tiles = range(TILE if tiled is not None else 1)
-        strides = [_product(n for n, *_ in outer[d + 1 :]) for d in range(len(outer))]
+        tiles = range(1 if tiled is None else TILE)
+        rows = [
+            [f"(m{d} + {t})" if d == tiled and t else f"m{d}" for d in range(len(outer))]
+            for t in tiles
+        ]
+        sums = [f"k{d}" for d in range(len(inner))]
         for d, (n, *_) in enumerate(outer):
             step = f"m{d} += {TILE}" if d == tiled else f"m{d}++"
             self.open(f"for (size_t m{d} = 0; m{d} < {n}; {step})")
-        type_ = C_TYPES[node.type]
-        self.line(f"{type_} {', '.join(f'sum{t}[CEED_BLOCK]' for t in tiles)};")
+        self.line(f"{C_TYPES[node.type]} {', '.join(f'sum{t}[CEED_BLOCK]' for t in tiles)};")
         self._open_points()
         self.line(" ".join(f"sum{t}[p] = 0;" for t in tiles))
         self.close()
-        for d, (n, *_) in enumerate(inner):
-            self.open(f"for (size_t k{d} = 0; k{d} < {n}; k{d}++)")
-        self._open_points()
-        if "field" in (a.op, b.op):
-            self.line("const size_t at = start + p < n ? start + p : n - 1;")
-        for t in tiles:
-            places = [
-                " + ".join(
-                    f"{f'(m{d} + {t})' if d == tiled and t else f'm{d}'} * {dim[which]}"
-                    for d, dim in enumerate(outer)
-                    if dim[which]
-                )
-                for which in (1, 2)
+        for k, (n, *_) in zip(sums, inner, strict=True):
+            self.open(f"for (size_t {k} = 0; {k} < {n}; {k}++)")
+        self._open_points(node.args)
+        for t, row in enumerate(rows):
+            terms = [
+                self.at(array, _place([*row, *sums], [dim[which] for dim in (*outer, *inner)]))
+                for which, array in enumerate(node.args, 1)
             ]
-            more = [
-                " + ".join(f"k{d} * {dim[which]}" for d, dim in enumerate(inner) if dim[which])
-                for which in (1, 2)
-            ]
-            x, y = (
-                self.at(node, " + ".join(filter(None, pair)) or "0")
-                for node, pair in zip((a, b), zip(places, more, strict=True), strict=True)
-            )
-            self.line(f"sum{t}[p] += {x} * {y};")
-        self.close()
-        for _ in inner:
+            self.line(f"sum{t}[p] += {' * '.join(terms)};")
+        for _ in range(1 + len(inner)):
             self.close()
         self._open_points()
-        for t in tiles:
-            place = " + ".join(
-                f"{f'(m{d} + {t})' if d == tiled and t else f'm{d}'} * {s}"
-                for d, s in enumerate(strides)
-            )
-            self.line(f"{self.buffers[node]}[{place or 0}][p] = sum{t}[p];")
-        self.close()
-        for _ in outer:
+        lengths = [n for n, *_ in outer]
+        strides = [math.prod(lengths[d + 1 :]) for d in range(len(outer))]
+        for t, row in enumerate(rows):
+            self.line(f"{self.buffers[node]}[{_place(row, strides)}][p] = sum{t}[p];")
+        for _ in range(1 + len(outer)):
             self.close()
 
     def _loop(self, node: Node) -> None:
@@ -306,7 +297,7 @@ class Printer:
             return self.at(node, "k" if node.size > 1 else 0)
         if node in self.buffers:
             return f"{self.buffers[node]}[p]"
-        return self.at(node.args[0], node.param)  # an element, read again
+        return self.at(node.args[0], node.param)
 
     def at(self, node: Node, k: int | str) -> str:
         """Return the C of a number of an array."""
@@ -339,14 +330,22 @@ class Printer:
         self.depth -= 1
         self.line("}")
 
-    def _open_points(self) -> None:
+    def _open_points(self, arrays: Iterable[Node] = ()) -> None:
+        """Open the loop over a block's points; behind the last, inputs are read there again."""
         self.line("CeedPragmaSIMD")
         self.open("for (size_t p = 0; p < CEED_BLOCK; p++)")
+        if any(a.op == "field" for a in arrays):
+            self.line("const size_t at = start + p < n ? start + p : n - 1;")
+
+
+def _is_read_in_place(node: Node) -> bool:
+    """Return whether a value is a number of an array that is computed."""
+    return node.op == "element" and node.args[0].op != "field"
 
 
 def _source(node: Node) -> Node:
-    """Return what has to be computed for a value to be there: the loop, for its results."""
-    while node.op in ("result",) or (node.op == "element" and node.args[0].op == "result"):
+    """Return what has to be computed for a value to be there."""
+    while node.op == "result" or _is_read_in_place(node):
         node = node.args[0]
     return node
 
@@ -355,8 +354,6 @@ def _times(k: int | str, n: str) -> str:
     return "" if k == 0 else f"({k}) * {n} + " if isinstance(k, str) else f"{k} * {n} + "
 
 
-def _product(numbers: Iterable[int]) -> int:
-    result = 1
-    for n in numbers:
-        result *= n
-    return result
+def _place(indices: Sequence[str], strides: Sequence[int]) -> str:
+    pairs = zip(indices, strides, strict=True)
+    return " + ".join(i if s == 1 else f"{i} * {s}" for i, s in pairs if s) or "0"

@@ -7,17 +7,20 @@ function that makes the QFunction, with its fields and its context.
 
 from __future__ import annotations
 
+import math
+import pathlib
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._lib import EVAL_GRAD, EVAL_INTERP, EVAL_NONE, EVAL_WEIGHT
+from .._lib import EVAL_GRAD, EVAL_INTERP, EVAL_NONE, EVAL_WEIGHT, CeedIncompatibleError
 from .expressions import C_TYPES, literal
 from .printer import Printer
 
 if TYPE_CHECKING:
+    from ..callback import QField
     from .point import PointFunction, Traced
 
 MODES = {
@@ -26,19 +29,21 @@ MODES = {
     EVAL_GRAD: "CEED_EVAL_GRAD",
     EVAL_WEIGHT: "CEED_EVAL_WEIGHT",
 }
-REGISTER = {"float64": "Double", "int32": "Int32", "bool": "Boolean"}
-MEMBER = {"float64": "double", "int32": "int", "bool": "bool"}
-RESERVED = set(
-    "alignas alignof and asm auto bool break case catch char class const constexpr continue "
-    "decltype default delete do double else enum explicit export extern false final float for "
-    "friend goto if inline int long mutable namespace new noexcept not nullptr operator or private "
-    "protected public register restrict return short signed sizeof static struct switch template "
-    "this throw true try typedef typename typeof union unsigned using virtual void volatile "
-    "while xor".split()
-)
+# How context values are kept; not every libCEED registers booleans.
+KEPT = {"float64": "float64", "int32": "int32", "bool": "int32"}
+MEMBER = {"float64": "double", "int32": "int"}
+REGISTER = {"float64": "Double", "int32": "Int32"}
+# The words of C and C++.
+RESERVED = """
+alignas alignof and asm auto bool break case catch char class const constexpr continue
+decltype default delete do double else enum explicit export extern false final float for
+friend goto if inline int long mutable namespace new noexcept not nullptr operator or
+private protected public register restrict return short signed sizeof static struct switch
+template this throw true try typedef typename typeof union unsigned using virtual void
+volatile while xor
+""".split()  # noqa: SIM905 - a hundred lines otherwise
 
 HEAD = """\
-// SPDX-License-Identifier: CC0-1.0
 // {what}
 #ifndef {guard}
 #define {guard}
@@ -48,6 +53,9 @@ HEAD = """\
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+#ifndef CEED_CREATE  // defined as nothing, it gives the linker what C and Fortran call
+#define CEED_CREATE static inline
+#endif
 #endif
 """
 PRELUDE = """
@@ -64,7 +72,7 @@ PRELUDE = """
 #else
 #define CEED_INFINITY INFINITY
 #define CEED_NAN NAN
-#define CEED_BLOCK 8  // points that loops treat at once
+#define CEED_BLOCK 32  // points that loops treat at once
 #endif
 #endif
 """
@@ -87,6 +95,16 @@ def c_header(functions: Sequence[PointFunction], guard: str) -> str:
     return "".join(parts)
 
 
+def write(functions: Sequence[PointFunction], path: pathlib.Path, *, with_fortran: bool) -> None:
+    """Write a header, and a Fortran module of its name beside it."""
+    stem = identifier(path.stem)
+    texts = {path: c_header(functions, f"{stem.upper()}_H")}
+    if with_fortran:
+        texts[path.with_suffix(".F90")] = fortran_module(functions, path.name, stem)
+    for target, text in texts.items():
+        target.write_text(text)
+
+
 def c_function(function: PointFunction) -> str:
     """Return the struct of the context, the QFunction, and what makes it."""
     traced = function.traced()
@@ -100,14 +118,19 @@ def c_function(function: PointFunction) -> str:
 
 def members(function: PointFunction, traced: Traced) -> list[tuple[str, str, np.ndarray]]:
     """Return the members of the context's struct: name, C type, and first values."""
-    named = [(identifier(n), MEMBER[v.dtype.name], v) for n, v in function.context.items()]
+    named = [(identifier(n), MEMBER[kept(v)], v) for n, v in function.context.items()]
     tables = [(f"table{k}", C_TYPES[x.dtype.name], x) for k, x in enumerate(traced.tables)]
     return named + tables
 
 
+def kept(x: np.ndarray) -> str:
+    """Return the type that a context value is kept in."""
+    return KEPT[x.dtype.name]
+
+
 def layout(function: PointFunction, traced: Traced, scalar: str) -> np.dtype:
     """Return the struct as NumPy's type, in a precision."""
-    fields = [(n, v.dtype, v.size) for n, v in function.context.items()]
+    fields = [(n, kept(v), v.size) for n, v in function.context.items()]
     for k, x in enumerate(traced.tables):
         type_ = scalar if x.dtype == np.float64 else x.dtype
         fields.append((f"table {k}", type_, x.size))
@@ -142,8 +165,8 @@ def _numbers(x: np.ndarray, type_: str) -> str:
 
 
 def _initial(value: float | int | bool, real: bool) -> str:
-    text = literal(value, "float64" if real else "bool" if isinstance(value, bool) else "int64")
-    return text.replace("(CeedScalar)", "") if real else text
+    text = literal(value if real else int(value), "float64" if real else "int32")
+    return text.replace("(CeedScalar)", "")
 
 
 # ---- The function --------------------------------------------------------------------------------
@@ -187,44 +210,121 @@ def _create(function: PointFunction, traced: Traced, name: str) -> str:
     calls = [f"CeedQFunctionCreateInterior(ceed, 1, {name}, {name}_loc, qf)"]
     for side, fields in (("Input", function.inputs), ("Output", function.outputs)):
         for n, field in fields.items():
-            size = int(np.prod(field.shape, dtype=int))
-            calls.append(f'CeedQFunctionAdd{side}(*qf, "{n}", {size}, {MODES[field.mode]})')
+            calls.append(
+                f'CeedQFunctionAdd{side}(*qf, "{n}", {field_size(field)}, {MODES[field.mode]})'
+            )
     found = members(function, traced)
-    begin = []
+    begin, defaults = [], []
     if found:
         values = ",\n".join(f"    {_numbers(v, t)}" for _, t, v in found)
-        begin += [f"  static const {name}_context context = {{", f"{values}}};"]
-        begin += ["  CeedQFunctionContext ctx;"]
+        defaults = [f"static const {name}_context {name}_defaults = {{", f"{values}}};", ""]
+        begin = ["  CeedQFunctionContext context;"]
         calls += [
-            "CeedQFunctionContextCreate(ceed, &ctx)",
-            "CeedQFunctionContextSetData(ctx, CEED_MEM_HOST, CEED_COPY_VALUES, sizeof context, "
-            "(void *)&context)",
+            "CeedQFunctionContextCreate(ceed, &context)",
+            "CeedQFunctionContextSetData(context, CEED_MEM_HOST, CEED_COPY_VALUES, "
+            f"sizeof {name}_defaults, (void *)&{name}_defaults)",
             *(
-                f'CeedQFunctionContextRegister{REGISTER[v.dtype.name]}(ctx, "{n}", '
+                f'CeedQFunctionContextRegister{REGISTER[kept(v)]}(context, "{n}", '
                 f'offsetof({name}_context, {identifier(n)}), {v.size}, "")'
                 for n, v in function.context.items()
             ),
-            "CeedQFunctionSetContext(*qf, ctx)",
+            "CeedQFunctionSetContext(*qf, context)",
             "CeedQFunctionSetContextWritable(*qf, false)",
-            "CeedQFunctionContextDestroy(&ctx)",
+            "CeedQFunctionContextDestroy(&context)",
         ]
-    steps = [f"  if (!code) code = {call};" for call in calls]
     return "\n".join(
         [
             "",
             "#ifndef CEED_RUNNING_JIT_PASS",
+            *defaults,
             "// Make the QFunction, with its fields and its context; returns an error code.",
-            "#ifndef CEED_CREATE  // empty, it gives the function to the linker, for Fortran",
-            "#define CEED_CREATE static inline",
-            "#endif",
             f"CEED_CREATE int {name}_create(Ceed ceed, CeedQFunction *qf) {{",
             *begin,
             "  int code = 0;",
             "",
-            *steps,
+            *(f"  if (!code) code = {call};" for call in calls),
             "  return code;",
             "}",
+            *_call(function, name, bool(found)),
             "#endif",
             "",
         ]
     )
+
+
+def _call(function: PointFunction, name: str, has_context: bool) -> list[str]:
+    """Return what calls the function for arrays [component][point], without any operator."""
+    inputs = [f"in_{identifier(n)}" for n in function.inputs]
+    outputs = [f"out_{identifier(n)}" for n in function.outputs]
+    arguments = [f"const CeedScalar *{n}" for n in inputs] + [f"CeedScalar *{n}" for n in outputs]
+    context = f"(void *)&{name}_defaults" if has_context else "NULL"
+    return [
+        "",
+        "// Call it for arrays [component][Q], with the first values of the context.",
+        f"CEED_CREATE int {name}_at(CeedInt Q, {', '.join(arguments)}) {{",
+        f"  const CeedScalar *in[] = {{{', '.join(inputs) or 'NULL'}}};",
+        f"  CeedScalar *out[] = {{{', '.join(outputs)}}};",
+        "",
+        f"  return {name}({context}, Q, in, out);",
+        "}",
+    ]
+
+
+def field_size(field: QField) -> int:
+    """Return the components of a field."""
+    return math.prod(field.shape)
+
+
+# ---- Fortran -------------------------------------------------------------------------------------
+
+
+def fortran_module(functions: Sequence[PointFunction], header: str, module: str) -> str:
+    """Return a Fortran module that declares what a header gives the linker."""
+    lines = [
+        f"! What {header} has for Fortran; compile that one by cc -x c -DCEED_CREATE= -c {header}",
+        f"module {module}",
+        "  use, intrinsic :: iso_c_binding",
+        "  implicit none",
+        "#ifdef CEEDLIKE_SINGLE",
+        "  integer, parameter, private :: real_kind = c_float",
+        "#else",
+        "  integer, parameter, private :: real_kind = c_double",
+        "#endif",
+        "  interface",
+    ]
+    for function in functions:
+        lines += _interfaces(function, identifier(function.name))
+    return "\n".join([*lines, "  end interface", "end module", ""])
+
+
+def _interfaces(function: PointFunction, name: str) -> list[str]:
+    fields = [*function.inputs.items(), *function.outputs.items()]
+    if len({n.lower() for n, _ in fields} - {"points"}) < len(fields):
+        raise CeedIncompatibleError(
+            f"Fortran can't tell apart the fields of {function.name}, where upper case is lower "
+            f"case and the number of points is called points: {', '.join(n for n, _ in fields)}"
+        )
+    arrays = []
+    for k, (n, field) in enumerate(fields):
+        intent = "in" if k < len(function.inputs) else "out"
+        shape = ", ".join(["points", *map(str, field.shape[::-1])])
+        arrays.append(f"      real(real_kind), intent({intent}) :: {identifier(n)}({shape})")
+    names = ", &\n        ".join(["points", *(identifier(n) for n, _ in fields)])
+    return [
+        "    !> Make the QFunction, of the handle of a context.",
+        f"    function {name}_create(ceed, qf) &",
+        f'        bind(c, name="{name}_create") result(code)',
+        "      import :: c_int, c_ptr",
+        "      type(c_ptr), value :: ceed",
+        "      type(c_ptr), intent(out) :: qf",
+        "      integer(c_int) :: code",
+        "    end function",
+        "    !> Call it at some points.",
+        f"    function {name}_at( &\n        {names}) &",
+        f'        bind(c, name="{name}_at") result(code)',
+        "      import :: c_int, real_kind",
+        "      integer(c_int), value :: points",
+        *arrays,
+        "      integer(c_int) :: code",
+        "    end function",
+    ]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .elementwise import apply, cast, elementwise, simplified
-from .trace import Array, Lowering, Value, as_nodes, rule, size_of, type_of, unsupported
+from .trace import Array, Lowering, Value, as_nodes, rule, size_of, type_of
 
 UNROLLED = 100  # products of a contraction that is written out; longer ones are loops
 
@@ -85,7 +85,7 @@ def stack(low: Lowering, equation: Any, *args: Value) -> list[Value]:
 
 @rule("unstack")
 def unstack(low: Lowering, equation: Any, x: Value) -> list[Value]:
-    """The slices along an axis."""
+    """Take an axis apart, into slices."""
     return [np.asarray(row) for row in np.moveaxis(movable(low, x), equation.params["axis"], 0)]
 
 
@@ -97,14 +97,14 @@ def tile(low: Lowering, equation: Any, x: Value) -> list[Value]:
 
 @rule("split")
 def split(low: Lowering, equation: Any, x: Value) -> list[Value]:
-    """The parts of an axis."""
+    """Take an axis apart, into parts."""
     ends = np.cumsum(equation.params["sizes"])[:-1]
     return np.split(movable(low, x), ends, axis=equation.params["axis"])
 
 
 @rule("slice")
 def slice_(low: Lowering, equation: Any, x: Value) -> list[Value]:
-    """A part with strides."""
+    """Take a part, with strides."""
     params = equation.params
     strides = params["strides"] or (1,) * len(params["start_indices"])
     ranges = zip(params["start_indices"], params["limit_indices"], strides, strict=True)
@@ -157,9 +157,9 @@ def _by_cases(
     """Return the case of the indices; of all there can be where the point computes them."""
     if is_known(indices):
         return [case(indices)]
-    numbers, type_ = low.nodes(indices), type_of(indices)
+    numbers = low.nodes(indices)
     if numbers.size != len(axes):
-        raise unsupported(equation, "more than one place that depends on the point")
+        raise low.unsupported("more than one place that depends on the point")
     lengths = [x.shape[axis] for axis in axes]
     result = case(np.reshape(lengths, indices.shape))  # outside
     for corner in itertools.product(*map(range, lengths)):
@@ -272,7 +272,7 @@ def _start(low: Lowering, starts: Sequence[Value], limits: Sequence[int]) -> lis
 
 @rule("dynamic_slice")
 def dynamic_slice(low: Lowering, equation: Any, x: Value, *starts: Value) -> list[Value]:
-    """A part that starts anywhere."""
+    """Take a part that starts anywhere."""
     sizes = equation.params["slice_sizes"]
     start = _start(low, starts, [n - m for n, m in zip(x.shape, sizes, strict=True)])
     if all(map(is_known, start)):
@@ -295,7 +295,7 @@ def dynamic_slice(low: Lowering, equation: Any, x: Value, *starts: Value) -> lis
 def dynamic_update_slice(
     low: Lowering, equation: Any, x: Value, update: Value, *starts: Value
 ) -> list[Value]:
-    """A part that starts anywhere, replaced."""
+    """Replace a part that starts anywhere."""
     start = _start(low, starts, [n - m for n, m in zip(x.shape, update.shape, strict=True)])
     if all(map(is_known, start)):
         x, update = alike(low, (x, update))
@@ -353,7 +353,7 @@ SCANS = {"cumsum": "add", "cumprod": "mul", "cummax": "max", "cummin": "min"}
 
 @rule(*SCANS)
 def cumulative(low: Lowering, equation: Any, x: Value) -> list[Value]:
-    """What a reduction is after each number."""
+    """Keep what a reduction is after each number."""
     op, axis = SCANS[equation.primitive.name], equation.params["axis"]
     rows = [np.asarray(row) for row in np.moveaxis(movable(low, x), axis, 0)]
     order = range(len(rows))[:: -1 if equation.params["reverse"] else 1]

@@ -96,13 +96,16 @@ def _used_operands(equation: Any) -> list[bool]:
 class Lowering:
     """Follows the equations of a jaxpr, and adds to a graph what they compute."""
 
-    def __init__(self, graph: Graph, tables: list[np.ndarray]) -> None:
+    def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.tables = tables  # constant arrays of the loops, for the context
+        self.tables: list[np.ndarray] = []  # constant arrays of the loops, for the context
+        self.equations: list[Any] = []  # at hand, behind those of the calls around them
 
     def inside(self, graph: Graph) -> Lowering:
         """Return a lowering into the body of a loop."""
-        return Lowering(graph, self.tables)
+        inner = Lowering(graph)
+        inner.tables, inner.equations = self.tables, self.equations
+        return inner
 
     def run(self, jaxpr: Any, consts: Sequence[Any], values: Sequence[Value]) -> list[Value]:
         """Return the values of a jaxpr's results."""
@@ -113,19 +116,35 @@ class Lowering:
             return self.constant(v.val) if hasattr(v, "val") else known[v]
 
         for equation in live_equations(jaxpr):
-            found = RULES.get(equation.primitive.name)
-            if found is None:
-                raise CeedUnsupportedError(_no_rule(equation))
-            for v in equation.outvars:
-                if hasattr(v.aval, "dtype") and v.aval.dtype.name not in TYPES:
-                    raise unsupported(equation, f"values of type {v.aval.dtype.name}")
-            results = found(self, equation, *map(read, equation.invars))
+            self.equations.append(equation)
+            results = self._rule(equation)(self, equation, *map(read, equation.invars))
             known.update(zip(equation.outvars, results, strict=True))
+            self.equations.pop()
         return [read(v) for v in jaxpr.outvars]
 
     def run_closed(self, closed: Any, values: Sequence[Value]) -> list[Value]:
         """Return the values of a closed jaxpr's results."""
         return self.run(closed.jaxpr, closed.consts, values)
+
+    def _rule(self, equation: Any) -> Rule:
+        found = RULES.get(equation.primitive.name)
+        if found is None:
+            raise self.unsupported()
+        for v in equation.outvars:
+            if v.aval.dtype.name not in TYPES:
+                raise self.unsupported(f"numbers of type {v.aval.dtype.name}")
+        return found
+
+    def unsupported(self, what: str = "") -> CeedUnsupportedError:
+        """Return the error for the equation at hand, or for what it asks beyond its rule."""
+        from jax.extend import source_info_util
+
+        places = (source_info_util.summarize(e.source_info) for e in reversed(self.equations))
+        place = next(filter(None, places), "unknown source")  # what is in a call may not know its
+        name = self.equations[-1].primitive.name
+        what = f"{what} in {name!r}" if what else repr(name)
+        remedy = REMEDIES.get(name, ANOTHER_WAY)
+        return CeedUnsupportedError(f"{place}: native code has no {what}; {remedy}")
 
     # Values in the form that a rule needs.
 
@@ -165,13 +184,12 @@ class Lowering:
         return Array(self.graph.add("pack", first.type, numbers, size=len(numbers)), x.shape)
 
     def _table(self, x: np.ndarray) -> Node:
-        for place, known in enumerate(self.tables):
-            if known.dtype == x.dtype and np.array_equal(known.ravel(), x.ravel(), equal_nan=True):
-                break
-        else:
-            place = len(self.tables)
+        keys = [(t.dtype, t.tobytes()) for t in self.tables]
+        key = x.dtype, x.tobytes()
+        if key not in keys:
             self.tables.append(x)
-        return self.graph.add("table", x.dtype.name, param=place, size=x.size)
+            keys.append(key)
+        return self.graph.add("table", x.dtype.name, param=keys.index(key), size=x.size)
 
     def const(self, number: Any, type_: str) -> Node:
         """Return the node of a number."""
@@ -200,8 +218,12 @@ def type_of(x: Value) -> str:
     return x.dtype.name if x.dtype != object else x.flat[0].type
 
 
-# ---- What is said of what there is no rule for ---------------------------------------------------
+def size_of(shape: Sequence[int]) -> int:
+    """Return how many numbers an array has."""
+    return math.prod(shape)
 
+
+# What to do instead of a primitive that there is no rule for.
 REMEDIES = {
     "lu": "jnp.linalg.inv and solve factorise: pyceedlike.native.inv inverts 2x2 and 3x3 matrices",
     "while": "a loop needs a number of rounds that is known: lax.fori_loop between integers of "
@@ -211,30 +233,3 @@ REMEDIES = {
 }
 REMEDIES["custom_linear_solve"] = REMEDIES["triangular_solve"] = REMEDIES["lu"]
 ANOTHER_WAY = "write it otherwise, or make it a callback: ceed.qfunction(...) of a jax.jit function"
-
-
-def place_of(equation: Any) -> str:
-    """Return the line of the user's that an equation comes from, as file:line (function)."""
-    from jax.extend import source_info_util
-
-    return source_info_util.summarize(equation.source_info)
-
-
-def unsupported(equation: Any, what: str) -> CeedUnsupportedError:
-    """Return the error for what a primitive is asked for beyond its rule."""
-    name = equation.primitive.name
-    remedy = REMEDIES.get(name, ANOTHER_WAY)
-    return CeedUnsupportedError(
-        f"{place_of(equation)}: native code has no {what} in {name!r}; {remedy}"
-    )
-
-
-def _no_rule(equation: Any) -> str:
-    name = equation.primitive.name
-    remedy = REMEDIES.get(name, ANOTHER_WAY)
-    return f"{place_of(equation)}: native code has no {name!r}; {remedy}"
-
-
-def size_of(shape: Sequence[int]) -> int:
-    """Return how many numbers an array has."""
-    return math.prod(shape)

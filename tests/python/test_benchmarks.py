@@ -96,3 +96,11 @@ def test_what_is_allocated_does_not_depend_on_the_length(tmp_path):
     assert all(first == 0 for first in sizes["one of the first four exports"])
     assert all(each < 256 for each in sizes["an export while four live"])
     assert all(each < 1024 for each in sizes["an import"] + sizes["a vector without memory"])
+
+
+def test_the_benchmark_of_jax_covers_every_route_and_order(tmp_path):
+    pytest.importorskip("jax", reason="JAX is not installed")
+    printed, results = results_of("bench_jax.py", tmp_path)
+    keys = {tuple(case["key"]) for case in results["cases"] if not case["error"]}
+    assert len(keys) == 2 * 6 * 3 + 3 * 2
+    assert "time of compiled JAX / C" in printed

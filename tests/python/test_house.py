@@ -42,6 +42,10 @@ LAYERS = [
     "native",
     *("embedding", "partners", "explain", "doctor"),
 ]
+NATIVE = [
+    *("ir", "expressions", "printer", "trace", "elementwise", "tensor", "control", "matrices"),
+    *("values", "source", "build", "point", "derivatives", "state"),
+]
 PARTNERS = {"numpy", "jax", "jaxlib", "torch", "tvm_ffi", "cupy", "numba", "scipy", "ml_dtypes"}
 PARTNERS |= {"tensorflow", "pyarrow", "mpi4py", "dpnp", "meshio"}
 
@@ -120,9 +124,19 @@ def test_modules_import_only_what_stands_above_them():
             assert LAYERS.index(imported) < LAYERS.index(module), f"{module} imports {imported}"
 
 
+def test_modules_of_native_import_only_what_stands_above_them():
+    for module, path in package_modules().items():
+        package, _, name = module.partition(".")
+        ours = [m.partition(".") for m in first_imports(module, path)[0]]
+        for imported in (m for p, _, m in ours if p == package == "native" and m):
+            if name != "__init__":
+                assert NATIVE.index(imported) < NATIVE.index(name), f"{module} imports {imported}"
+
+
 def test_no_module_imports_an_array_library_when_it_is_imported():
     for module, path in package_modules().items():
-        foreign = first_imports(module, path)[1] & PARTNERS
+        allowed = {"numpy"} if module.startswith("native.") else set()  # it is asked for by name
+        foreign = (first_imports(module, path)[1] & PARTNERS) - allowed
         assert not foreign, f"{module} imports {foreign}"
 
 

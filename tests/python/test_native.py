@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What native code computes at a point is what JAX computes, primitive by primitive."""
 
+import os
+import re
 import shlex
 import shutil
+import warnings
 
 import numpy as np
 import pytest
 
 import pyceedlike
-from pyceedlike import Data, native
+from pyceedlike import Data, Grad, native
 
 jax = pytest.importorskip("jax", reason="JAX is not installed")
 jnp, lax = jax.numpy, jax.lax
@@ -19,8 +22,6 @@ EDGES = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.
 
 @pytest.fixture(autouse=True)
 def needs_a_compiler():
-    import os
-
     compiler = shlex.split(os.environ.get("CC", "cc"))[0]
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
@@ -226,6 +227,12 @@ def test_functions_of_integers_agree(random, kind):
     agree_all(functions, pyceedlike.Ceed(), i=i, j=j)
 
 
+@pytest.fixture
+def quick(monkeypatch):
+    """Compile without optimisation, which takes long for what is of many kinds."""
+    monkeypatch.setenv("CC", f"{os.environ.get('CC', 'cc')} -O1")
+
+
 TENSORS = {
     "transpose": lambda a, b, s: a.T,
     "reshape": lambda a, b, s: a.reshape(9)[::2],
@@ -271,6 +278,7 @@ TENSORS = {
 ISOTROPIC = np.einsum("ij,kl->ijkl", np.eye(3), np.eye(3)) + 0.3
 
 
+@pytest.mark.usefixtures("quick")
 def test_small_tensors_agree(ceed, random):
     a, b, s = (random.standard_normal((*shape, 19)) for shape in ((3, 3), (3, 3), (3,)))
     agree_all(TENSORS, ceed, a=a, b=b, s=s)
@@ -321,6 +329,162 @@ CONTROL = {
 }
 
 
+@pytest.mark.usefixtures("quick")
 def test_control_flow_agrees(ceed, random):
     a, s = random.standard_normal((3, 3, 21)), random.standard_normal((3, 21))
     agree_all(CONTROL, ceed, a=a, s=s)
+
+
+# ---- Networks ------------------------------------------------------------------------------------
+
+random_weights = np.random.default_rng(5)
+LAYERS = [random_weights.standard_normal(shape) / 8 for shape in ((64, 9), (64, 64), (9, 64))]
+BIAS = random_weights.standard_normal(64)
+
+
+@native.qfunction(Grad(3, 3), v=Grad(3, 3))
+def network(du):
+    x = jnp.tanh(LAYERS[0] @ du.reshape(9) + BIAS)
+    x = jax.nn.softplus(LAYERS[1] @ x)
+    return (LAYERS[2] @ x).reshape(3, 3)
+
+
+@pytest.mark.parametrize("n", [1, 31, 32, 70])
+def test_a_network_agrees_for_any_number_of_points(ceed, random, n):
+    agree(network, ceed, random.standard_normal((3, 3, n)))
+
+
+@pytest.mark.parametrize("derivative", [network.jvp, network.vjp], ids=["jvp", "vjp"])
+def test_the_derivatives_of_a_network_agree(random, derivative):
+    point = derivative()
+    inputs = [random.standard_normal((*f.shape, 40)) for f in point.inputs.values()]
+    agree(point, pyceedlike.Ceed(), *inputs)
+
+
+def test_a_network_is_loops_whose_weights_are_in_the_context():
+    source = network.jvp().c_source()
+    struct = re.search(r"typedef struct \{(.*?)\}", source, re.DOTALL)[1]
+    sizes = [int(n) for n in re.findall(r"CeedScalar table\d+\[(\d+)\]", struct)]
+    assert {576, 4096} <= set(sizes)
+    assert source.count(";") < 1000
+
+
+def test_points_beyond_the_last_are_not_touched(random):
+    ceed, n = pyceedlike.Ceed(), 5
+    u, v = np.zeros(9 * n + 9), np.full(9 * n + 64, 7.0)
+    vector, result = pyceedlike.from_dlpack(u[: 9 * n]), pyceedlike.from_dlpack(v[: 9 * n])
+    network.qfunction(ceed).apply(n, [vector], [result])
+    assert (result.to_numpy() != 7).all()
+    np.testing.assert_array_equal(v[9 * n :], 7)
+
+
+# ---- Contexts ------------------------------------------------------------------------------------
+
+
+IDENTITY = np.eye(2)
+
+
+@native.qfunction(Data(2), v=Data(2))
+def parametrised(u, *, scale=2.0, shift=(1.0, -1.0), A=IDENTITY, power=2, is_doubled=False):
+    return jnp.where(is_doubled, 2, 1) * scale * (A @ u**power) + jnp.asarray(shift)
+
+
+def test_context_values_are_set_by_name_at_run_time(ceed):
+    qf = parametrised.qfunction(ceed)
+    (u,), v = vectors(ceed, [np.array([3.0, 5.0])]), ceed.Vector(2)
+    qf.apply(1, [u], [v])
+    np.testing.assert_array_equal(v.to_numpy(), [19, 49])
+    qf.context.set_fields(scale=1.0, shift=[0.5, 0.0], A=[0, 1, 1, 0], power=3, is_doubled=True)
+    qf.apply(1, [u], [v])
+    np.testing.assert_array_equal(v.to_numpy(), [250.5, 54])
+
+
+def test_the_source_does_not_depend_on_context_values():
+    def scaled(u, *, scale):
+        return scale * u
+
+    sources = [
+        native.PointFunction(scaled, "f", {"u": Data()}, {"v": Data()}, {"scale": np.array(x)})
+        .c_source()
+        .partition("_create")[0]
+        for x in (2.0, 3.0)
+    ]
+    assert sources[0].replace("2.0", "3.0") == sources[1]
+
+
+def test_a_context_value_that_is_no_number_is_refused():
+    with pytest.raises(TypeError, match="'name' is no number"):
+
+        @native.qfunction(Data(), v=Data())
+        def wrong(u, *, name="x"):
+            return u
+
+
+# ---- What is not supported -----------------------------------------------------------------------
+
+
+def refuse(function, match, shape=(3, 3)):
+    point = native.qfunction(Data(*shape), v=Data())(lambda u: function(u))
+    with pytest.raises(pyceedlike.CeedUnsupportedError, match=match) as caught:
+        point.c_source()
+    assert re.search(r"test_native\.py:\d+", str(caught.value))
+
+
+def test_an_inverse_by_factorisation_names_ours():
+    refuse(lambda u: jnp.linalg.inv(u)[0, 0], r"native code has no 'lu'.*pyceedlike\.native\.inv")
+
+
+def test_a_loop_of_unknown_length_is_refused():
+    refuse(lambda u: lax.while_loop(lambda x: x < 3, lambda x: x * 2, u), "'while'.*rounds", ())
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("sort", lambda u: jnp.sort(u)[0, 0]),
+        ("lgamma", lambda u: jax.scipy.special.gammaln(u[0, 0])),
+        ("real", lambda u: jnp.real(u[0, 0] + 1j)),
+        ("pure_callback", lambda u: jax.pure_callback(np.sin, u[0, 0], u[0, 0])),
+    ],
+)
+def test_another_primitive_is_refused_by_its_name_and_line(name, function):
+    refuse(function, f"{name}|complex")
+
+
+def test_an_unused_primitive_is_nobodys_concern(random):
+    @native.qfunction(Data(3, 3), v=Data())
+    def traced(u):
+        jnp.linalg.inv(u)
+        return u[0, 0]
+
+    agree(traced, pyceedlike.Ceed(), random.standard_normal((3, 3, 4)))
+
+
+def test_an_output_of_another_shape_is_refused():
+    point = native.qfunction(Data(3), v=Data(3))(lambda u: u[0])
+    with pytest.raises(pyceedlike.CeedDimensionError, match=r"'v' of .* the shape \(\).*\(3,\)"):
+        point.c_source()
+
+
+def test_another_number_of_outputs_is_refused():
+    point = native.qfunction(Data(3), v=Data(3), w=Data())(lambda u: u)
+    with pytest.raises(pyceedlike.CeedDimensionError, match="tuple of 2 arrays: v, w"):
+        point.c_source()
+
+
+def test_only_small_matrices_are_inverted():
+    with pytest.raises(pyceedlike.CeedDimensionError, match="not \\(4, 4\\)"):
+        native.inv(jnp.eye(4))
+
+
+# ---- Without a compiler --------------------------------------------------------------------------
+
+
+def test_without_a_compiler_it_is_a_callback_that_says_so(ceed, random, monkeypatch, tmp_path):
+    monkeypatch.setenv("CC", "no-such-compiler")
+    monkeypatch.setenv("CEEDLIKE_CACHE_DIR", str(tmp_path))
+    with jax.enable_x64(ceed.scalar == "float64"), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = by_c(parametrised, ceed, x := random.standard_normal((2, 6)))
+    assert any("parametrised runs as a callback" in str(w.message) for w in caught)
+    np.testing.assert_allclose(found, by_jax(parametrised, ceed.scalar, x), rtol=RTOL[ceed.scalar])

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Derivatives of point functions, against JAX's own, and what operators make of them."""
+
+import numpy as np
+import pytest
+from test_native import agree, by_c, needs_a_compiler  # noqa: F401 - used by every test
+
+import pyceedlike
+from pyceedlike import BASIS_NONE, GAUSS, VECTOR_ACTIVE, Data, Grad, Interp, Weight, native
+
+jax = pytest.importorskip("jax", reason="JAX is not installed")
+jnp = jax.numpy
+
+
+@native.qfunction(Grad(2, 2), Data(), density=Data())
+def energy(du, w, *, mu=1.5, lam=2.0):
+    f = jnp.eye(2) + du
+    log_j = jnp.log(jnp.linalg.det(f))
+    return w * (mu / 2 * jnp.sum(f * f) - mu * log_j + lam / 2 * log_j**2)
+
+
+residual = energy.gradient(dv="du")
+
+
+@native.qfunction(Interp(3), Grad(2, 3), Data(4), flux=Grad(2, 3), source=Interp(3))
+def reaction(u, du, k, *, rate=0.5, order=2):
+    return jnp.tanh(k[0] + u) * du * k[1], rate * jnp.sin(u) ** order * k[2:].sum()
+
+
+def fields(random, point, n=13):
+    """Return random values of the inputs of a point function."""
+    return {name: 0.2 * random.standard_normal((*f.shape, n)) for name, f in point.inputs.items()}
+
+
+def stacked(function, *inputs):
+    """Return the results of a function of one point, for all points, by JAX."""
+    with jax.enable_x64(True):
+        return [np.asarray(x) for x in jax.vmap(function, -1, -1)(*map(jnp.asarray, inputs))]
+
+
+def close(found, expected):
+    for x, y in zip(found, expected, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-13)
+
+
+def test_the_gradient_of_an_energy_is_jaxs(random):
+    x = fields(random, energy)
+    expected = stacked(lambda du, w: (jax.grad(energy)(du, w),), *x.values())
+    close(by_c(residual, pyceedlike.Ceed(), *x.values()), expected)
+
+
+def test_a_jacobian_is_jaxs(random):
+    tangent = residual.jvp()
+    assert list(tangent.inputs) == ["du", "du_at", "w"]
+    x = fields(random, tangent)
+    expected = stacked(
+        lambda d, at, w: (jax.jvp(lambda u: jax.grad(energy)(u, w), [at], [d])[1],), *x.values()
+    )
+    close(by_c(tangent, pyceedlike.Ceed(), *x.values()), expected)
+
+
+def test_a_jacobian_in_several_fields_and_a_value_is_jaxs(random):
+    tangent = reaction.jvp(of=("u", "du", "rate"))
+    assert list(tangent.inputs) == ["u", "du", "u_at", "du_at", "k"]
+    assert tangent.context["rate_dot"] == 0
+    x = fields(random, tangent)
+
+    def expected(u, du, u_at, du_at, k):
+        function = lambda *a: reaction(*a[:2], k, rate=a[2])  # noqa: E731
+        return jax.jvp(function, [u_at, du_at, 0.5], [u, du, 0.25])[1]
+
+    ceed = pyceedlike.Ceed()
+    qf, n = tangent.qfunction(ceed), 13
+    qf.context.set_fields(rate_dot=0.25)
+    outputs = [ceed.Vector(6 * n), ceed.Vector(3 * n)]
+    inputs = [ceed.Vector(v.size) for v in x.values()]
+    for vector, values in zip(inputs, x.values(), strict=True):
+        vector.set_array(values.ravel())
+    qf.apply(n, inputs, outputs)
+    close([v.to_numpy() for v in outputs], [e.ravel() for e in stacked(expected, *x.values())])
+
+
+def test_a_transpose_is_jaxs(random):
+    transpose = reaction.vjp(of=("u", "rate"))
+    assert list(transpose.outputs) == ["u", "rate"]
+    x = fields(random, transpose)
+
+    def expected(flux, source, u_at, du, k):
+        function = lambda u, rate: reaction(u, du, k, rate=rate)  # noqa: E731
+        return jax.vjp(function, u_at, 0.5)[1]((flux, source))
+
+    close(by_c(transpose, pyceedlike.Ceed(), *x.values()), stacked(expected, *x.values()))
+
+
+def test_second_derivatives_are_derivatives_of_derivatives(random):
+    second = residual.jvp().jvp(of="du_at")
+    assert list(second.inputs) == ["du_at", "du", "du_at_at", "w"]
+    agree(second, pyceedlike.Ceed(), *fields(random, second).values())
+
+
+def test_a_derivative_has_no_inputs_that_it_does_not_depend_on():
+    @native.qfunction(Interp(), Data(), v=Interp())
+    def linear(u, qdata):
+        return u * qdata + 3
+
+    assert list(linear.jvp().inputs) == ["u", "qdata"]
+    assert list(linear.vjp().inputs) == ["v", "qdata"]
+
+
+def test_a_derivative_in_one_of_several_inputs_has_to_say_which():
+    with pytest.raises(pyceedlike.CeedIncompatibleError, match=r"2 inputs .*u, du.*of="):
+        reaction.jvp()
+    with pytest.raises(pyceedlike.CeedIncompatibleError, match="no 'x' to differentiate in: u, du"):
+        reaction.jvp(of="x")
+
+
+def test_a_gradient_is_of_a_scalar():
+    with pytest.raises(pyceedlike.CeedDimensionError, match="no scalar function"):
+        reaction.gradient(v="u")
+
+
+def test_an_output_named_as_an_input_has_no_transpose():
+    @native.qfunction(Interp(), Data(), w=Interp())
+    def named(u, w):
+        return u * w
+
+    with pytest.raises(pyceedlike.CeedIncompatibleError, match="another name"):
+        named.vjp()
+
+
+# ---- States --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("point", "of"), [(residual, None), (reaction, ("u", "du"))], ids=["elastic", "reaction"]
+)
+def test_a_jacobian_at_a_stored_state_is_the_one_at_the_point(point, of, random):
+    ceed = pyceedlike.Ceed()
+    stored = point.with_state("state", of=of)
+    x = fields(random, point)
+    *values, state = by_c(stored, ceed, *x.values())
+    close(values, by_c(point, ceed, *x.values()))
+    for kind in ("jvp", "vjp"):
+        at_state, at_point = getattr(stored, kind)(), getattr(point, kind)(of)
+        y = fields(random, at_point) | {f"{name}_at": v for name, v in x.items()}
+        y |= {name: v for name, v in x.items() if name not in (of or ["du"])} | {"state": state}
+        found = by_c(at_state, ceed, *(y[name] for name in at_state.inputs))
+        close(found, by_c(at_point, ceed, *(y[name] for name in at_point.inputs)))
+
+
+def test_a_state_is_the_least_that_saves_divisions_and_functions():
+    @native.qfunction(Interp(5), Data(), v=Interp(5))
+    def scaled(u, w):
+        return w * u * jnp.exp(jnp.sum(u)) / 3
+
+    assert scaled.with_state().outputs["state"].shape == (6,)  # u, and the exponential
+
+
+def test_a_state_takes_no_name_twice():
+    with pytest.raises(pyceedlike.CeedIncompatibleError, match="has a field 'w'"):
+        residual.with_state("w")
+
+
+def test_the_derivatives_of_a_state_are_chosen_with_it():
+    with pytest.raises(pyceedlike.CeedIncompatibleError, match="with_state"):
+        residual.with_state().jvp(of="w")
+
+
+# ---- Operators -----------------------------------------------------------------------------------
+
+
+class Square:
+    """Bilinear elements on the unit square, and the operators of a point function on them."""
+
+    def __init__(self, ceed, n=4):
+        self.ceed, self.n, self.nodes = ceed, n, (n + 1) ** 2
+        corners = np.arange(self.nodes).reshape(n + 1, n + 1)
+        offsets = np.stack(
+            [corners[:-1, :-1], corners[:-1, 1:], corners[1:, :-1], corners[1:, 1:]], axis=-1
+        ).reshape(-1, 4)
+        self.rstr = ceed.ElemRestriction(n * n, 4, 2, self.nodes, 2 * self.nodes, offsets)
+        self.basis = ceed.BasisTensorH1Lagrange(2, 2, 2, 2, GAUSS)
+        x = np.linspace(0, 1, n + 1)
+        self.x = np.stack(np.meshgrid(x, x, indexing="xy")).reshape(2, -1)
+        self.is_inside = np.tile(((self.x > 0) & (self.x < 1)).all(axis=0), 2)
+
+    def at_points(self, size):
+        points = 4 * self.n**2
+        rstr = self.ceed.StridedElemRestriction(self.n**2, 4, size, size * points, None)
+        return rstr, self.ceed.Vector(size * points)
+
+    def operator(self, *qfunctions, **data):
+        op = self.ceed.Operator(*qfunctions)
+        for name in ("du", "dv"):
+            op.set_field(name, self.rstr, self.basis, VECTOR_ACTIVE)
+        for name, (rstr, vector) in data.items():
+            basis = self.basis if rstr is self.rstr else BASIS_NONE
+            op.set_field(name, rstr, basis, vector)
+        return op
+
+
+@native.qfunction(Grad(2, 2), Weight(), w=Data())
+def volume(dx, weight):
+    return weight * jnp.linalg.det(dx)
+
+
+@native.qfunction(Grad(2, 2), Data(), density=Data())
+def stretched(du, w, *, n=4.0, mu=1.0, lam=5.0):
+    f = jnp.eye(2) + 2 * n * du.T
+    log_j = jnp.log(jnp.linalg.det(f))
+    return w * (mu / 2 * jnp.sum(f * f) - mu * log_j + lam / 2 * log_j**2)
+
+
+def newton(square, op, u, solve):
+    """Return the displacement where the forces inside vanish, from one that has them."""
+    r = square.ceed.Vector(len(u))
+    for _ in range(20):
+        op.apply(u, r)
+        forces = r.to_numpy() * square.is_inside
+        if np.abs(forces).max() < 1e-12:
+            return u.to_numpy()
+        step = solve(lambda d: jacobian(square, op, d), forces)
+        u.set_array(u.to_numpy() - step)
+    raise AssertionError("Newton's method does not converge")
+
+
+def jacobian(square, op, d):
+    ceed = square.ceed
+    v, inside = ceed.Vector(len(d)), ceed.Vector(len(d))
+    inside.set_array(d * square.is_inside)
+    op.apply_jacobian(inside, v)
+    return np.where(square.is_inside, v.to_numpy(), d)
+
+
+@pytest.mark.parametrize("has_state", [False, True])
+@pytest.mark.parametrize("resource", ["/cpu/self/ref/serial", "/cpu/self/opt/blocked"])
+def test_newton_krylov_needs_only_the_energy(resource, has_state):
+    linalg = pytest.importorskip("scipy.sparse.linalg", reason="SciPy is not installed")
+    ceed = pyceedlike.Ceed(resource)
+    square = Square(ceed)
+    build = ceed.Operator(volume)
+    build.set_field("dx", square.rstr, square.basis, VECTOR_ACTIVE)
+    build.set_field("weight", pyceedlike.ELEMRESTRICTION_NONE, square.basis, pyceedlike.VECTOR_NONE)
+    rstr_w, w = square.at_points(1)
+    build.set_field("w", rstr_w, BASIS_NONE, VECTOR_ACTIVE)
+    x = ceed.Vector(square.x.size)
+    x.set_array(square.x.ravel())
+    build.apply(x, w)
+
+    u, exact = ceed.Vector(2 * square.nodes), (np.array([[0.05, 0.02], [0.0, -0.04]]) @ square.x)
+    u.set_array(np.where(square.is_inside, 0.0, exact.ravel()))
+    forces = stretched.gradient(dv="du")
+    if has_state:
+        forces = forces.with_state()
+        state = square.at_points(forces.outputs["state"].shape[0])
+        op = square.operator(forces, forces.jvp(), forces.vjp(), w=(rstr_w, w), state=state)
+    else:
+        at = square.rstr, u
+        op = square.operator(forces, forces.jvp(), forces.vjp(), w=(rstr_w, w), du_at=at)
+
+    def solve(action, b):
+        matrix = linalg.LinearOperator((b.size, b.size), action, dtype="float64")
+        step, info = linalg.cg(matrix, b, rtol=1e-10, maxiter=500)
+        assert info == 0
+        return step
+
+    found = newton(square, op, u, solve)
+    np.testing.assert_allclose(found, exact.ravel(), atol=1e-10)
+
+    a, b, v = (ceed.Vector(2 * square.nodes) for _ in range(3))
+    random = np.random.default_rng(3)
+    a.set_array(random.standard_normal(len(a)))
+    b.set_array(random.standard_normal(len(b)))
+    op.apply_jacobian(a, v)
+    forward = v.to_numpy() @ b.to_numpy()
+    op.apply_transpose(b, v)
+    np.testing.assert_allclose(v.to_numpy() @ a.to_numpy(), forward, rtol=1e-11)
