@@ -109,7 +109,7 @@ static int Assemble(CeedVector vec, CeedSize first, const CeedFabShape *shape, C
   CeedFab new_fab = CeedObjectNew(ceed, CEED_KIND_FAB, sizeof *new_fab);
 
   if (!new_fab) {
-    CeedVectorDestroy(&vec);
+    (void)CeedVectorDestroy(&vec);
     return CeedError(ceed, CEED_ERROR_MAJOR, "Out of memory: a fab");
   }
   new_fab->vec = vec;
@@ -161,7 +161,7 @@ static const char *Out(void *object) {
 static void Free(void *object) {
   CeedFab fab = object;
 
-  CeedVectorDestroy(&fab->vec);
+  (void)CeedVectorDestroy(&fab->vec);
   free(fab);
 }
 
@@ -206,7 +206,7 @@ static int CreateCopy(Ceed ceed, const CeedIncoming *in, const CeedFabShape *sha
   CeedCall(CeedVectorCreate(ceed, shape->count, &vec));
   code = CeedVectorCopyIncoming(vec, &r.in);
   if (code) {
-    CeedVectorDestroy(&vec);
+    (void)CeedVectorDestroy(&vec);
     return code;
   }
   return Assemble(vec, 0, shape, fab);
@@ -222,7 +222,7 @@ static int CreateOver(Ceed ceed, CeedMemType mem_type, CeedCopyMode copy_mode, C
   CeedCall(Assemble(vec, 0, shape, &new_fab));
   code = CeedVectorSetArray(vec, mem_type, copy_mode, array);
   if (code) {
-    CeedFabDestroy(&new_fab);
+    (void)CeedFabDestroy(&new_fab);
     return code;
   }
   *fab = new_fab;
@@ -303,7 +303,7 @@ static int CreateAdopting(Ceed ceed, const CeedIncoming *in, CeedFabShape *shape
   CeedCall(Assemble(vec, 0, shape, &new_fab));
   code = CeedVectorAdopt(vec, in);
   if (code) {
-    CeedFabDestroy(&new_fab);
+    (void)CeedFabDestroy(&new_fab);
     return code;
   }
   *fab = new_fab;
@@ -392,7 +392,7 @@ int CeedFabResize(CeedFab fab, CeedBox box, CeedGhost ghost, CeedInt num_comp, b
   CeedCall(CeedFabCreate(fab->base.ceed, box, ghost, num_comp, &by));
   by->shape.comp_base = fab->shape.comp_base;
   code = Replace(fab, by, keep_views, "Resize");
-  CeedFabDestroy(&by);
+  (void)CeedFabDestroy(&by);
   return code;
 }
 

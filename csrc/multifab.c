@@ -10,7 +10,7 @@
 // ------------------------------------------------------------------------------------------------
 
 static void FreeList(CeedFabList *list) {
-  for (CeedInt i = 0; list->fabs && i < list->num_boxes; i++) CeedFabDestroy(&list->fabs[i]);
+  for (CeedInt i = 0; list->fabs && i < list->num_boxes; i++) (void)CeedFabDestroy(&list->fabs[i]);
   free(list->boxes);
   free(list->owners);
   free(list->local);

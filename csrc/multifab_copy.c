@@ -256,7 +256,7 @@ static int CopyAll(const Filling *f, CeedMultiFab mf_copy) {
     return code;
   }
   for (CeedInt i = 0; i < mf_copy->list.num_local; i++) CopyFound(f, CeedMultiFabLocal(mf_copy, i));
-  Release(&from, ACCESS_READ);
+  (void)Release(&from, ACCESS_READ);
   return Release(&to, ACCESS_WRITE);
 }
 
@@ -328,6 +328,6 @@ int CeedMultiFabGather(CeedMultiFab mf, bool with_ghosts, CeedScalar fill, CeedF
     memset(cover, CEED_COVER_NONE, (size_t)(fab->shape.count / fab->shape.num_comp));
   }
   GatherAll(mf, with_ghosts, fab, cover);
-  Release(&vectors, ACCESS_READ);
+  (void)Release(&vectors, ACCESS_READ);
   return CeedVectorReleaseWrite(fab->vec);
 }

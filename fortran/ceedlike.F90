@@ -857,6 +857,17 @@ module ceedlike
   ! Fabs
   ! ----------------------------------------------------------------------------------------------
 
+  !> A fab of an array, with the array's own bounds: the indices of its first `dim` axes are those
+  !> of the whole block, of which `ghost` layers are not valid. Its last axis, if there is one more,
+  !> is the component, and its lower bound the number of the first one. The array is a target; its
+  !> lower bounds are seen when the whole array is given.
+  !>
+  !> ceed_copy_values copies any array, a section with strides too. ceed_use_pointer borrows it,
+  !> with positive strides: keep it alive and unmoved until the fab and its views have let go.
+  interface ceed_fab_create_from_array
+    module procedure fab_from_array_1, fab_from_array_2, fab_from_array_3, fab_from_array_4
+  end interface
+
   !> Let `a` point to the entries with the bounds of the whole block, and those of the components,
   !> until ceed_fab_restore_array() or ceed_fab_restore_array_read(). It has an axis for each
   !> direction and one for the component, which a fab of one component may do without. On failure
@@ -876,6 +887,17 @@ module ceedlike
   interface ceed_fab_get_array_write
     module procedure fab_get_array_write_1, fab_get_array_write_2, fab_get_array_write_3
     module procedure fab_get_array_write_4
+  end interface
+
+  !> Give the array back; `a` points nowhere afterwards.
+  interface ceed_fab_restore_array
+    module procedure fab_restore_array_1, fab_restore_array_2, fab_restore_array_3
+    module procedure fab_restore_array_4
+  end interface
+
+  interface ceed_fab_restore_array_read
+    module procedure fab_restore_array_read_1, fab_restore_array_read_2, fab_restore_array_read_3
+    module procedure fab_restore_array_read_4
   end interface
 
   interface
@@ -1960,30 +1982,35 @@ contains
   ! Fabs
   ! ----------------------------------------------------------------------------------------------
 
-  !> A fab of an array, with the array's own bounds: the indices of its first `dim` axes are those
-  !> of the whole block, of which `ghost` layers are not valid. Its last axis, if there is one more,
-  !> is the component, and its lower bound the number of the first one. The array is a target; its
-  !> lower bounds are seen when the whole array is given.
-  !>
-  !> ceed_copy_values copies any array, a section with strides too. ceed_use_pointer borrows it,
-  !> with positive strides: keep it alive and unmoved until the fab and its views have let go.
-  integer(c_int) function ceed_fab_create_from_array(ceed, a, dim, ghost, copy_mode, fab) &
-      result(code)
+  !> The fab of an array that lies so, over its memory or in new memory.
+  integer(c_int) function fab_of_layout(ceed, layout, dim, ghost, copy_mode, fab) result(code)
     type(ceed_context), intent(in) :: ceed
-    real(ceed_scalar), pointer, intent(in) :: a(..)
+    type(ceed_array_layout), intent(in) :: layout
     integer(ceed_int), intent(in) :: dim
     type(ceed_ghost), intent(in) :: ghost
     integer(c_int), intent(in) :: copy_mode
     type(ceed_fab), intent(inout) :: fab
-    type(ceed_array_layout) :: layout
+    integer(ceed_int) :: num_comp
+    type(ceed_box) :: box
 
-    code = ceed_array_get_layout(a, layout)
-    if (code == 0 .and. copy_mode == ceed_own_pointer) then
+    code = 0
+    if (copy_mode == ceed_own_pointer) then
       code = ceed_error(ceed, ceed_error_unsupported, &
                         "Memory of Fortran can't be given away: use ceed_use_pointer")
     end if
     if (code == 0) code = check_dim(dim, layout)
-    if (code == 0) code = fab_of_layout(ceed, layout, dim, ghost, copy_mode, fab)
+    if (code /= 0) return
+    box%dim = dim
+    box%lo(:dim) = int(layout%lower(:dim), ceed_int)
+    box%hi(:dim) = int(layout%lower(:dim) + layout%extent(:dim) - 1, ceed_int)
+    code = ceed_box_grow(box, ceed_ghost(-ghost%lo, -ghost%hi), box)
+    num_comp = 1
+    if (layout%rank > dim) num_comp = int(layout%extent(layout%rank), ceed_int)
+    if (code == 0 .and. copy_mode == ceed_copy_values) then
+      code = ceed_fab_create(ceed, box, ghost, num_comp, fab)
+    else if (code == 0) then
+      code = fab_over_layout(ceed, layout, box, ghost, num_comp, copy_mode, fab)
+    end if
     if (code == 0 .and. layout%rank > dim) then
       code = ceed_fab_set_component_base(fab, int(layout%lower(layout%rank), ceed_int))
     end if
@@ -2005,36 +2032,32 @@ contains
     end if
   end function
 
-  integer(c_int) function fab_of_layout(ceed, layout, dim, ghost, copy_mode, fab) result(code)
+  integer(c_int) function fab_over_layout(ceed, layout, box, ghost, num_comp, copy_mode, fab) &
+      result(code)
     type(ceed_context), intent(in) :: ceed
     type(ceed_array_layout), intent(in) :: layout
-    integer(ceed_int), intent(in) :: dim
+    type(ceed_box), intent(in) :: box
     type(ceed_ghost), intent(in) :: ghost
+    integer(ceed_int), intent(in) :: num_comp
     integer(c_int), intent(in) :: copy_mode
     type(ceed_fab), intent(inout) :: fab
     integer(ceed_size) :: strides(4)
-    integer(ceed_int) :: num_comp
-    type(ceed_box) :: box
 
-    box%dim = dim
-    box%lo(:dim) = int(layout%lower(:dim), ceed_int)
-    box%hi(:dim) = int(layout%lower(:dim) + layout%extent(:dim) - 1, ceed_int)
-    code = ceed_box_grow(box, ceed_ghost(-ghost%lo, -ghost%hi), box)
-    if (code /= 0) return
-    num_comp = 1
-    strides = 1
-    strides(:dim) = layout%stride(:dim)
-    if (layout%rank > dim) then
-      num_comp = int(layout%extent(layout%rank), ceed_int)
-      strides(4) = layout%stride(layout%rank)
-    end if
     if (layout%contiguous) then
       code = c_fab_create_from_array(ceed, box, ghost, num_comp, ceed_mem_host, copy_mode, &
                                      array=layout%address, fab=fab)
-    else
-      code = c_fab_create_from_array(ceed, box, ghost, num_comp, ceed_mem_host, copy_mode, &
-                                     strides, layout%address, fab)
+      return
     end if
+    if (any(modulo(layout%stride(:layout%rank), element_size) /= 0)) then
+      code = ceed_error(ceed, ceed_error_incompatible, &
+                        "The elements lie at no multiple of their size: use ceed_copy_values")
+      return
+    end if
+    strides = 1
+    strides(:box%dim) = layout%stride(:box%dim)/element_size
+    if (layout%rank > box%dim) strides(4) = layout%stride(layout%rank)/element_size
+    code = c_fab_create_from_array(ceed, box, ghost, num_comp, ceed_mem_host, copy_mode, &
+                                   strides, layout%address, fab)
   end function
 
   !> How a fab's array lies, as a pointer of `rank` axes sees it.
@@ -2169,159 +2192,6 @@ contains
       p(1, :layout%extent(1), :layout%extent(2), :layout%extent(3), :layout%extent(4))
   end subroutine
 
-  integer(c_int) function fab_get_array_1(fab, mem_type, a) result(code)
-    type(ceed_fab), intent(in) :: fab
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:)
-    type(ceed_array_layout) :: layout
-    integer(ceed_size) :: parent(5)
-
-    code = lend_fab(c_fab_get_array, fab, mem_type, 1, layout, parent)
-    if (code == 0) call point_1(layout, parent, a)
-  end function
-
-  integer(c_int) function fab_get_array_2(fab, mem_type, a) result(code)
-    type(ceed_fab), intent(in) :: fab
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :)
-    type(ceed_array_layout) :: layout
-    integer(ceed_size) :: parent(5)
-
-    code = lend_fab(c_fab_get_array, fab, mem_type, 2, layout, parent)
-    if (code == 0) call point_2(layout, parent, a)
-  end function
-
-  integer(c_int) function fab_get_array_3(fab, mem_type, a) result(code)
-    type(ceed_fab), intent(in) :: fab
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :)
-    type(ceed_array_layout) :: layout
-    integer(ceed_size) :: parent(5)
-
-    code = lend_fab(c_fab_get_array, fab, mem_type, 3, layout, parent)
-    if (code == 0) call point_3(layout, parent, a)
-  end function
-
-  integer(c_int) function fab_get_array_4(fab, mem_type, a) result(code)
-    type(ceed_fab), intent(in) :: fab
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :, :)
-    type(ceed_array_layout) :: layout
-    integer(ceed_size) :: parent(5)
-
-    code = lend_fab(c_fab_get_array, fab, mem_type, 4, layout, parent)
-    if (code == 0) call point_4(layout, parent, a)
-  end function
-
-  integer(c_int) function fab_get_array_read_1(fab, mem_type, a) result(code)
-    type(ceed_fab), intent(in) :: fab
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:)
-    type(ceed_array_layout) :: layout
-    integer(ceed_size) :: parent(5)
-
-    code = lend_fab(c_fab_get_array_read, fab, mem_type, 1, layout, parent)
-    if (code == 0) call point_1(layout, parent, a)
-  end function
-
-  integer(c_int) function fab_get_array_read_2(fab, mem_type, a) result(code)
-    type(ceed_fab), intent(in) :: fab
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :)
-    type(ceed_array_layout) :: layout
-    integer(ceed_size) :: parent(5)
-
-    code = lend_fab(c_fab_get_array_read, fab, mem_type, 2, layout, parent)
-    if (code == 0) call point_2(layout, parent, a)
-  end function
-
-  integer(c_int) function fab_get_array_read_3(fab, mem_type, a) result(code)
-    type(ceed_fab), intent(in) :: fab
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :)
-    type(ceed_array_layout) :: layout
-    integer(ceed_size) :: parent(5)
-
-    code = lend_fab(c_fab_get_array_read, fab, mem_type, 3, layout, parent)
-    if (code == 0) call point_3(layout, parent, a)
-  end function
-
-  integer(c_int) function fab_get_array_read_4(fab, mem_type, a) result(code)
-    type(ceed_fab), intent(in) :: fab
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :, :)
-    type(ceed_array_layout) :: layout
-    integer(ceed_size) :: parent(5)
-
-    code = lend_fab(c_fab_get_array_read, fab, mem_type, 4, layout, parent)
-    if (code == 0) call point_4(layout, parent, a)
-  end function
-
-  integer(c_int) function fab_get_array_write_1(fab, mem_type, a) result(code)
-    type(ceed_fab), intent(in) :: fab
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:)
-    type(ceed_array_layout) :: layout
-    integer(ceed_size) :: parent(5)
-
-    code = lend_fab(c_fab_get_array_write, fab, mem_type, 1, layout, parent)
-    if (code == 0) call point_1(layout, parent, a)
-  end function
-
-  integer(c_int) function fab_get_array_write_2(fab, mem_type, a) result(code)
-    type(ceed_fab), intent(in) :: fab
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :)
-    type(ceed_array_layout) :: layout
-    integer(ceed_size) :: parent(5)
-
-    code = lend_fab(c_fab_get_array_write, fab, mem_type, 2, layout, parent)
-    if (code == 0) call point_2(layout, parent, a)
-  end function
-
-  integer(c_int) function fab_get_array_write_3(fab, mem_type, a) result(code)
-    type(ceed_fab), intent(in) :: fab
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :)
-    type(ceed_array_layout) :: layout
-    integer(ceed_size) :: parent(5)
-
-    code = lend_fab(c_fab_get_array_write, fab, mem_type, 3, layout, parent)
-    if (code == 0) call point_3(layout, parent, a)
-  end function
-
-  integer(c_int) function fab_get_array_write_4(fab, mem_type, a) result(code)
-    type(ceed_fab), intent(in) :: fab
-    integer(c_int), intent(in) :: mem_type
-    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :, :)
-    type(ceed_array_layout) :: layout
-    integer(ceed_size) :: parent(5)
-
-    code = lend_fab(c_fab_get_array_write, fab, mem_type, 4, layout, parent)
-    if (code == 0) call point_4(layout, parent, a)
-  end function
-
-  !> Give the array back; `a` points nowhere afterwards.
-  integer(c_int) function ceed_fab_restore_array(fab, a) result(code)
-    type(ceed_fab), intent(in) :: fab
-    real(ceed_scalar), pointer, intent(inout) :: a(..)
-    type(c_ptr) :: address
-
-    code = find_address(a, address)
-    if (code == 0) code = c_fab_restore_array(fab, address)
-    if (code == 0) call point_nowhere(a)
-  end function
-
-  integer(c_int) function ceed_fab_restore_array_read(fab, a) result(code)
-    type(ceed_fab), intent(in) :: fab
-    real(ceed_scalar), pointer, intent(inout) :: a(..)
-    type(c_ptr) :: address
-
-    code = find_address(a, address)
-    if (code == 0) code = c_fab_restore_array_read(fab, address)
-    if (code == 0) call point_nowhere(a)
-  end function
-
   !> Let go of a borrowed array, with the current values in it. It is the caller's own, under the
   !> caller's own name.
   integer(c_int) function ceed_fab_take_array(fab, mem_type) result(code)
@@ -2392,7 +2262,7 @@ contains
 
     stream = open_memstream(buffer, size)
     code = c_fab_view(fab, stream)
-    call print_stream(stream, buffer, size, unit)
+    call print_stream(stream, buffer, size, unit, code)
   end function
 
   ! ----------------------------------------------------------------------------------------------
@@ -2480,7 +2350,7 @@ contains
 
     stream = open_memstream(buffer, size)
     code = c_multifab_view(mf, stream)
-    call print_stream(stream, buffer, size, unit)
+    call print_stream(stream, buffer, size, unit, code)
   end function
 
   ! ----------------------------------------------------------------------------------------------

@@ -15,6 +15,15 @@ module fields
     real(ceed_scalar), allocatable :: u(:, :)
   end type
 
+  type :: point
+    real(ceed_scalar) :: x, y
+  end type
+
+  !> A fab that borrows what it is given.
+  interface fab_of
+    module procedure fab_of_1, fab_of_2
+  end interface
+
 contains
 
   !> The bounds of the whole block, as a text.
@@ -28,26 +37,33 @@ contains
     if (ceed_box_to_text(box, text) /= 0) text = ""
   end function
 
-  !> A fab of one component that borrows what it is given.
-  function fab_of(ceed, a, dim) result(fab)
+  function fab_of_1(ceed, a, dim) result(fab)
     type(ceed_context), intent(in) :: ceed
-    real(ceed_scalar), pointer, intent(in) :: a(..)
+    real(ceed_scalar), pointer, intent(in) :: a(:)
     integer, intent(in) :: dim
     type(ceed_fab) :: fab
 
     if (ceed_fab_create_from_array(ceed, a, dim, none, ceed_use_pointer, fab) /= 0) fab = ceed_fab()
   end function
 
-  function bounds_of(ceed, a, dim) result(text)
+  function fab_of_2(ceed, a, dim) result(fab)
     type(ceed_context), intent(in) :: ceed
-    real(ceed_scalar), pointer, intent(in) :: a(..)
+    real(ceed_scalar), pointer, intent(in) :: a(:, :)
     integer, intent(in) :: dim
-    character(:), allocatable :: text
     type(ceed_fab) :: fab
 
-    fab = fab_of(ceed, a, dim)
-    text = bounds(fab)
-    if (ceed_fab_destroy(fab) /= 0) text = ""
+    if (ceed_fab_create_from_array(ceed, a, dim, none, ceed_use_pointer, fab) /= 0) fab = ceed_fab()
+  end function
+
+  !> The bounds of a fab that goes.
+  function bounds_of(fab) result(text)
+    type(ceed_fab), intent(in) :: fab
+    character(:), allocatable :: text
+    type(ceed_fab) :: last
+
+    last = fab
+    text = bounds(last)
+    if (ceed_fab_destroy(last) /= 0) text = ""
   end function
 
   function through_assumed_shape(ceed, x) result(text)
@@ -55,7 +71,7 @@ contains
     real(ceed_scalar), target, intent(in) :: x(:, :)
     character(:), allocatable :: text
 
-    text = bounds_of(ceed, x, 2)
+    text = bounds_of(fab_of(ceed, x, 2))
   end function
 
   function through_explicit_shape(ceed, n, ng, x) result(text)
@@ -64,7 +80,7 @@ contains
     real(ceed_scalar), target, intent(in) :: x(-ng:n + ng)
     character(:), allocatable :: text
 
-    text = bounds_of(ceed, x, 1)
+    text = bounds_of(fab_of(ceed, x, 1))
   end function
 end module
 
@@ -81,6 +97,7 @@ program test_fab
   call run("the_last_axis_is_the_component_and_its_base", &
            the_last_axis_is_the_component_and_its_base)
   call run("a_section_is_borrowed_with_its_strides", a_section_is_borrowed_with_its_strides)
+  call run("a_component_of_every_element_is_borrowed", a_component_of_every_element_is_borrowed)
   call run("a_reversed_section_is_copied_and_not_borrowed", &
            a_reversed_section_is_copied_and_not_borrowed)
   call run("an_array_that_is_no_fab_is_an_error", an_array_that_is_no_fab_is_an_error)
@@ -155,14 +172,14 @@ contains
 
     u = 0
     flat = 0
-    if (bad(HERE, bounds_of(ceed, u, 2) == "((-2,0) (5,3) (0,0))")) return
-    if (bad(HERE, bounds_of(ceed, u(0:3, 1:2), 2) == "((1,1) (4,2) (0,0))")) return
+    if (bad(HERE, bounds_of(fab_of(ceed, u, 2)) == "((-2,0) (5,3) (0,0))")) return
+    if (bad(HERE, bounds_of(fab_of(ceed, u(0:3, 1:2), 2)) == "((1,1) (4,2) (0,0))")) return
     if (bad(HERE, through_assumed_shape(ceed, u) == "((1,1) (8,4) (0,0))")) return
     if (bad(HERE, through_explicit_shape(ceed, 7, 2, flat) == "((-2) (9) (0))")) return
     p(-1:1, 0:3) => flat
-    if (bad(HERE, bounds_of(ceed, p, 2) == "((-1,0) (1,3) (0,0))")) return
+    if (bad(HERE, bounds_of(fab_of(ceed, p, 2)) == "((-1,0) (1,3) (0,0))")) return
     allocate (s%u(-3:0, 2), source=0._ceed_scalar)
-    if (bad(HERE, bounds_of(ceed, s%u, 2) == "((-3,1) (0,2) (0,0))")) return
+    if (bad(HERE, bounds_of(fab_of(ceed, s%u, 2)) == "((-3,1) (0,2) (0,0))")) return
   end subroutine
 
   subroutine the_last_axis_is_the_component_and_its_base
@@ -200,6 +217,20 @@ contains
     if (bad(HERE, all(strides(:2) == [1, 16]))) return
     if (bad(HERE, ceed_fab_set_value(fab, comp=0, num_comp=1, value=-1._ceed_scalar))) return
     if (bad(HERE, all(u(0:3, 1:5:2) == -1) .and. count(u == -1) == 12)) return
+    if (bad(HERE, ceed_fab_destroy(fab))) return
+  end subroutine
+
+  subroutine a_component_of_every_element_is_borrowed
+    type(point), target :: p(-1:2)
+    real(ceed_scalar), pointer :: y(:)
+    type(ceed_fab) :: fab
+    integer :: i
+
+    p = [(point(real(i, ceed_scalar), 0), i=1, 4)]
+    y => p%y
+    fab = fab_of(ceed, y, 1)
+    if (bad(HERE, ceed_fab_set_value(fab, comp=0, num_comp=1, value=5._ceed_scalar))) return
+    if (bad(HERE, all(p%y == 5) .and. all(p%x == [1, 2, 3, 4]))) return
     if (bad(HERE, ceed_fab_destroy(fab))) return
   end subroutine
 
