@@ -4,8 +4,6 @@
 
 #include "fem.h"
 
-#include <string.h>
-
 const char *const CeedTransposeModes[] = {"no transpose", "transpose"};
 const char *const CeedQuadModes[] = {"Gauss", "Gauss Lobatto"};
 const char *const CeedEvalModes[CEED_EVAL_WEIGHT + 1] = {
