@@ -466,7 +466,7 @@ static int PlaceNew(Incoming *incoming, const Options *options, Target *target) 
 /* The Python object is there before anything is taken: nothing can fail afterwards. */
 static PyObject *Import(PyTypeObject *type, Incoming *incoming, const Options *options) {
   Exporter *self = AllocateExporter(type, options->layout ? &fab_kind : &vector_kind);
-  Target target = {NULL};
+  Target target = {.lib = NULL};
 
   if (!self) return NULL;
   if (Seize(incoming) || PlaceNew(incoming, options, &target)) {
