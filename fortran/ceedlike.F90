@@ -857,6 +857,32 @@ module ceedlike
   ! Fabs
   ! ----------------------------------------------------------------------------------------------
 
+  !> A fab of an array, with the array's own bounds: the indices of its first `dim` axes are those
+  !> of the whole block, of which `ghost` layers are not valid. Its last axis, if there is one more,
+  !> is the component, and its lower bound the number of the first one. The array is a target; its
+  !> lower bounds are seen when the whole array is given.
+  !>
+  !> ceed_copy_values copies any array, a section with strides too. ceed_use_pointer borrows it,
+  !> with positive strides: keep it alive and unmoved until the fab and its views have let go.
+  interface ceed_fab_create_from_array
+    module procedure fab_create_from_array_1, fab_create_from_array_2, fab_create_from_array_3
+    module procedure fab_create_from_array_4, fab_create_from_array_5, fab_create_from_array_6
+    module procedure fab_create_from_array_7
+  end interface
+
+  !> Give the array back; `a` points nowhere afterwards.
+  interface ceed_fab_restore_array
+    module procedure fab_restore_array_1, fab_restore_array_2, fab_restore_array_3
+    module procedure fab_restore_array_4, fab_restore_array_5, fab_restore_array_6
+    module procedure fab_restore_array_7
+  end interface
+
+  interface ceed_fab_restore_array_read
+    module procedure fab_restore_array_read_1, fab_restore_array_read_2, fab_restore_array_read_3
+    module procedure fab_restore_array_read_4, fab_restore_array_read_5, fab_restore_array_read_6
+    module procedure fab_restore_array_read_7
+  end interface
+
   !> Let `a` point to the entries with the bounds of the whole block, and those of the components,
   !> until ceed_fab_restore_array() or ceed_fab_restore_array_read(). It has an axis for each
   !> direction and one for the component, which a fab of one component may do without. On failure
@@ -1138,12 +1164,6 @@ module ceedlike
       logical(c_bool), intent(inout) :: holds(0:1), current(0:1)
     end function
 
-    integer(c_int) function c_fab_view(fab, stream) bind(c, name="CeedlikeFabView"//SFX)
-      import
-      type(ceed_fab), value :: fab
-      type(c_ptr), value :: stream
-    end function
-
     integer(c_int) function ceed_fab_get_ceed(fab, ceed) bind(c, name="CeedlikeFabGetCeed"//SFX)
       import
       type(ceed_fab), value :: fab
@@ -1337,12 +1357,6 @@ module ceedlike
       integer(c_int8_t), intent(inout), optional :: cover(*)
     end function
 
-    integer(c_int) function c_multifab_view(mf, stream) bind(c, name="CeedlikeMultiFabView"//SFX)
-      import
-      type(ceed_multifab), value :: mf
-      type(c_ptr), value :: stream
-    end function
-
     integer(c_int) function ceed_multifab_get_ceed(mf, ceed) &
         bind(c, name="CeedlikeMultiFabGetCeed"//SFX)
       import
@@ -1387,6 +1401,8 @@ module ceedlike
   end interface
 
   procedure(c_print), bind(c, name="CeedlikeView"//SFX) :: c_view
+  procedure(c_print), bind(c, name="CeedlikeFabView"//SFX) :: c_fab_view
+  procedure(c_print), bind(c, name="CeedlikeMultiFabView"//SFX) :: c_multifab_view
   procedure(c_print), bind(c, name="CeedlikeDLPackView"//SFX) :: c_dlpack_view
   procedure(c_print), bind(c, name="CeedlikeDLPackViewVersioned"//SFX) :: c_dlpack_view_versioned
 
@@ -1960,25 +1976,16 @@ contains
   ! Fabs
   ! ----------------------------------------------------------------------------------------------
 
-  !> A fab of an array, with the array's own bounds: the indices of its first `dim` axes are those
-  !> of the whole block, of which `ghost` layers are not valid. Its last axis, if there is one more,
-  !> is the component, and its lower bound the number of the first one. The array is a target; its
-  !> lower bounds are seen when the whole array is given.
-  !>
-  !> ceed_copy_values copies any array, a section with strides too. ceed_use_pointer borrows it,
-  !> with positive strides: keep it alive and unmoved until the fab and its views have let go.
-  integer(c_int) function ceed_fab_create_from_array(ceed, a, dim, ghost, copy_mode, fab) &
-      result(code)
+  integer(c_int) function fab_of_array(ceed, layout, dim, ghost, copy_mode, fab) result(code)
     type(ceed_context), intent(in) :: ceed
-    real(ceed_scalar), pointer, intent(in) :: a(..)
+    type(ceed_array_layout), intent(in) :: layout
     integer(ceed_int), intent(in) :: dim
     type(ceed_ghost), intent(in) :: ghost
     integer(c_int), intent(in) :: copy_mode
     type(ceed_fab), intent(inout) :: fab
-    type(ceed_array_layout) :: layout
 
-    code = ceed_array_get_layout(a, layout)
-    if (code == 0 .and. copy_mode == ceed_own_pointer) then
+    code = 0
+    if (copy_mode == ceed_own_pointer) then
       code = ceed_error(ceed, ceed_error_unsupported, &
                         "Memory of Fortran can't be given away: use ceed_use_pointer")
     end if
@@ -2002,6 +2009,9 @@ contains
     else if (any(layout%lower < -huge(0_ceed_int) - 1_ceed_size .or. &
                  layout%lower + layout%extent > huge(0_ceed_int))) then
       code = ceed_error(ceed_context(), ceed_error_dimension, "Bounds that do not fit ceed_int")
+    else if (any(modulo(layout%stride, element_size) /= 0)) then
+      code = ceed_error(ceed_context(), ceed_error_incompatible, &
+                        "The elements do not lie a whole number of elements apart: copy them first")
     end if
   end function
 
@@ -2023,10 +2033,10 @@ contains
     if (code /= 0) return
     num_comp = 1
     strides = 1
-    strides(:dim) = layout%stride(:dim)
+    strides(:dim) = layout%stride(:dim)/element_size
     if (layout%rank > dim) then
       num_comp = int(layout%extent(layout%rank), ceed_int)
-      strides(4) = layout%stride(layout%rank)
+      strides(4) = layout%stride(layout%rank)/element_size
     end if
     if (layout%contiguous) then
       code = c_fab_create_from_array(ceed, box, ghost, num_comp, ceed_mem_host, copy_mode, &
@@ -2055,10 +2065,10 @@ contains
     layout%rank = rank
     layout%lower(:3) = box%lo
     layout%extent(:3) = lengths
-    layout%stride(:3) = strides(:3)
+    layout%stride(:3) = strides(:3)*element_size
     layout%lower(box%dim + 1) = base
     layout%extent(box%dim + 1) = num_comp
-    layout%stride(box%dim + 1) = strides(4)
+    layout%stride(box%dim + 1) = strides(4)*element_size
     if (rank /= box%dim + 1 .and. (rank /= box%dim .or. num_comp /= 1)) then
       code = ceed_error(ceed_fab_return_ceed(fab), ceed_error_dimension, &
                         "A pointer of rank "//decimal(rank + 0_ceed_size)//" to a fab of "// &
@@ -2078,7 +2088,7 @@ contains
     n = layout%rank
     next = 1
     do i = 1, n
-      stride(i) = stride_from(layout, i)
+      stride(i) = stride_from(layout, i)/element_size
       if (stride(i) == 0) stride(i) = next
       next = stride(i)*max(layout%extent(i), 1_ceed_size)
     end do
@@ -2301,27 +2311,6 @@ contains
     if (code == 0) call point_4(layout, parent, a)
   end function
 
-  !> Give the array back; `a` points nowhere afterwards.
-  integer(c_int) function ceed_fab_restore_array(fab, a) result(code)
-    type(ceed_fab), intent(in) :: fab
-    real(ceed_scalar), pointer, intent(inout) :: a(..)
-    type(c_ptr) :: address
-
-    code = find_address(a, address)
-    if (code == 0) code = c_fab_restore_array(fab, address)
-    if (code == 0) call point_nowhere(a)
-  end function
-
-  integer(c_int) function ceed_fab_restore_array_read(fab, a) result(code)
-    type(ceed_fab), intent(in) :: fab
-    real(ceed_scalar), pointer, intent(inout) :: a(..)
-    type(c_ptr) :: address
-
-    code = find_address(a, address)
-    if (code == 0) code = c_fab_restore_array_read(fab, address)
-    if (code == 0) call point_nowhere(a)
-  end function
-
   !> Let go of a borrowed array, with the current values in it. It is the caller's own, under the
   !> caller's own name.
   integer(c_int) function ceed_fab_take_array(fab, mem_type) result(code)
@@ -2387,12 +2376,8 @@ contains
   integer(c_int) function ceed_fab_view(fab, unit) result(code)
     type(ceed_fab), intent(in) :: fab
     integer, intent(in), optional :: unit
-    type(c_ptr) :: stream, buffer
-    integer(c_size_t) :: size
 
-    stream = open_memstream(buffer, size)
-    code = c_fab_view(fab, stream)
-    call print_stream(stream, buffer, size, unit)
+    code = view(c_fab_view, fab%handle, unit)
   end function
 
   ! ----------------------------------------------------------------------------------------------
@@ -2475,12 +2460,8 @@ contains
   integer(c_int) function ceed_multifab_view(mf, unit) result(code)
     type(ceed_multifab), intent(in) :: mf
     integer, intent(in), optional :: unit
-    type(c_ptr) :: stream, buffer
-    integer(c_size_t) :: size
 
-    stream = open_memstream(buffer, size)
-    code = c_multifab_view(mf, stream)
-    call print_stream(stream, buffer, size, unit)
+    code = view(c_multifab_view, mf%handle, unit)
   end function
 
   ! ----------------------------------------------------------------------------------------------

@@ -34,8 +34,20 @@ contains
     real(ceed_scalar), pointer, intent(in) :: a(..)
     integer, intent(in) :: dim
     type(ceed_fab) :: fab
+    integer :: code
 
-    if (ceed_fab_create_from_array(ceed, a, dim, none, ceed_use_pointer, fab) /= 0) fab = ceed_fab()
+    code = 0
+    select rank (a)
+    rank (1)
+      code = ceed_fab_create_from_array(ceed, a, dim, none, ceed_use_pointer, fab)
+    rank (2)
+      code = ceed_fab_create_from_array(ceed, a, dim, none, ceed_use_pointer, fab)
+    rank (3)
+      code = ceed_fab_create_from_array(ceed, a, dim, none, ceed_use_pointer, fab)
+    rank (4)
+      code = ceed_fab_create_from_array(ceed, a, dim, none, ceed_use_pointer, fab)
+    end select
+    if (code /= 0) fab = ceed_fab()
   end function
 
   function bounds_of(ceed, a, dim) result(text)
