@@ -7,6 +7,7 @@
 #                 examples, the site, and the tests against a wheel in an empty environment
 # make bench      what exchange, arithmetic, QFunctions and operators cost: tables in build/bench
 # make docs       the site, in build/docs/site
+# make data       a plotfile of a real flame, which tests and docs read where it is: 17 MB
 # make fuzz       invented tensors, FUZZ_SECONDS for each program; needs clang
 # make format     lay out the sources in C and Python, and write include/ceedlike_names.h
 # make install    libraries, headers, Fortran module, pkg-config and CMake files (PREFIX, LIBDIR,
@@ -51,7 +52,7 @@ LIBS = -lm -ldl
 .DEFAULT_GOAL := lib
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: lib demo demo-fortran test test-c test-fortran test-python check check-format check-wheel \
+.PHONY: lib data demo demo-fortran test test-c test-fortran test-python check check-format check-wheel \
         bench docs fuzz format venv install uninstall clean always
 
 # The beginning of a command: its short form is shown, or with V=1 the command itself.
@@ -262,6 +263,15 @@ test-python: $(INSTALLED) | $(call HAVE,test)
 	  if "$$python" -c 'import numpy, pytest'; then "$$python" -m pytest $(PYTEST_ARGS); \
 	  else echo "tests/python skipped: $$python lacks what they cannot do without"; fi
 
+# A plotfile of a real flame, which tests and docs read where it is.
+FLAME = build/data/amr2h5-0.0.3
+data: $(FLAME)/test/assets/plotfile/Header
+$(FLAME)/test/assets/plotfile/Header: | $(VENV)/.have-build
+	@echo '  DATA $(FLAME)'
+	@$(VENV)/bin/pip download -q --no-deps --no-binary :all: \
+	  -d build/data $(subst -,==,$(notdir $(FLAME)))
+	@tar -xf $(FLAME).tar.gz -C build/data
+
 # The solver links the library inside the package, as a user's would.
 build/examples/heat/libheat.so: examples/heat/heat.c examples/heat/heat.h $(INSTALLED)
 	@mkdir -p $(@D)
@@ -283,7 +293,7 @@ demo demo-fortran:
 
 bench: $(INSTALLED) | $(call HAVE,test) $(call HAVE,demo)
 	@mkdir -p build/bench
-	@$(PYTHON_HERE) && for what in handoff vector qfunction operator jax; do echo "  BENCH $$what" && "$$python" \
+	@$(PYTHON_HERE) && for what in handoff vector fields qfunction operator jax; do echo "  BENCH $$what" && "$$python" \
 	  benchmarks/bench_$$what.py --json build/bench/$$what.json --plot build/bench/$$what.png \
 	  $(BENCH_ARGS) >build/bench/$$what.md && cat build/bench/$$what.md || exit 1; done
 
@@ -305,7 +315,7 @@ docs: $(INSTALLED) | $(call HAVE,docs)
 
 C_FILES := $(filter-out include/ceedlike_names.h,$(sort $(shell \
              find csrc include pyceedlike tests companion examples benchmarks -path pyceedlike/include -prune \
-               -o -name '*.[ch]' -print -o -name '*.cpp' -print 2>/dev/null)))
+               -o -name '*.[chH]' -print -o -name '*.cpp' -print 2>/dev/null)))
 TOOL = $(VENV)/bin/
 
 format: $(VENV)/.have-dev

@@ -6,16 +6,17 @@ same numbers. NumPy writes into arrays that exist (`out=`), which is its fastest
 is measured, so that it does not count when others take the processor away.
 """
 
-import gc
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import harness  # first: it sets NumPy's threads
 import numpy as np
 from harness import (
     Case,
+    allocated,
     arguments,
+    bytes_of,
     figure_of,
     goal,
     measure,
@@ -73,41 +74,6 @@ def cases(lengths: list[int]) -> Iterator[Case]:
 
 
 # ---- Memory --------------------------------------------------------------------------------------
-
-
-def allocated() -> Callable[[], int] | None:
-    """Return a function that tells the bytes which malloc has given out (Python has its own).
-
-    None where the C library does not tell: it is older than glibc 2.33, or another.
-    """
-    import cffi
-
-    ffi = cffi.FFI()
-    ffi.cdef("""
-        struct mallinfo2 { size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks,
-                           fordblks, keepcost; };
-        struct mallinfo2 mallinfo2(void);
-    """)
-    libc = ffi.dlopen(None)
-    if not hasattr(libc, "mallinfo2"):
-        return None
-
-    def count() -> int:
-        info = libc.mallinfo2()
-        return info.uordblks + info.hblkhd
-
-    return count
-
-
-def bytes_of(count: Callable[[], int], action: Callable[[], Any], times: int = 100) -> float:
-    """Return how many bytes each of so many results of an action holds."""
-    kept = [None] * times
-    action()
-    gc.collect()
-    before = count()
-    for i in range(times):
-        kept[i] = action()
-    return (count() - before) / times
 
 
 def memory(lengths: list[int]) -> dict[str, list[float]]:

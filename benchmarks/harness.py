@@ -110,6 +110,41 @@ def show(value: float | None) -> str:
     return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"
 
 
+def allocated() -> Callable[[], int] | None:
+    """Return a function that tells the bytes which malloc has given out (Python has its own).
+
+    None where the C library does not tell: it is older than glibc 2.33, or another.
+    """
+    import cffi
+
+    ffi = cffi.FFI()
+    ffi.cdef("""
+        struct mallinfo2 { size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks,
+                           fordblks, keepcost; };
+        struct mallinfo2 mallinfo2(void);
+    """)
+    libc = ffi.dlopen(None)
+    if not hasattr(libc, "mallinfo2"):
+        return None
+
+    def count() -> int:
+        info = libc.mallinfo2()
+        return info.uordblks + info.hblkhd
+
+    return count
+
+
+def bytes_of(count: Callable[[], int], action: Callable[[], Any], times: int = 100) -> float:
+    """Return how many bytes each of so many results of an action holds."""
+    kept = [None] * times
+    action()
+    gc.collect()
+    before = count()
+    for i in range(times):
+        kept[i] = action()
+    return (count() - before) / times
+
+
 def table(head: list[str], rows: Iterable[list[str]]) -> str:
     """Return a table in Markdown."""
     lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]

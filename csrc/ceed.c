@@ -145,8 +145,10 @@ static const char *KindName(unsigned kind) {
                                       "CeedQFunction",
                                       "CeedQFunctionField",
                                       "CeedOperator",
-                                      "CeedOperatorField"};
-  return kind >= CEED_KIND_CEED && kind <= CEED_KIND_OPERATOR_FIELD ? names[kind - 1] : NULL;
+                                      "CeedOperatorField",
+                                      "CeedFab",
+                                      "CeedMultiFab"};
+  return kind >= CEED_KIND_CEED && kind <= CEED_KIND_MULTIFAB ? names[kind - 1] : NULL;
 }
 
 /* The first word of whatever was passed is read: as far as a handle can be told from a stray one.
@@ -259,6 +261,12 @@ int CeedGetPreferredMemType(Ceed ceed, CeedMemType *type) {
 
 static bool IsMemType(CeedMemType mem_type) {
   return mem_type == CEED_MEM_HOST || mem_type == CEED_MEM_DEVICE;
+}
+
+int CeedCopyModeCheck(Ceed ceed, CeedCopyMode copy_mode) {
+  CeedCheck(copy_mode >= CEED_COPY_VALUES && copy_mode <= CEED_OWN_POINTER, ceed,
+            CEED_ERROR_INCOMPATIBLE, "%d is no copy mode", (int)copy_mode);
+  return CEED_ERROR_SUCCESS;
 }
 
 int CeedMemTypeCheck(Ceed ceed, CeedMemType mem_type) {

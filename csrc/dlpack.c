@@ -1,24 +1,24 @@
 // Vectors to and from tensors: exports, leases, taking.
 // SPDX-License-Identifier: BSD-2-Clause
+#include "dlpack.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "impl.h"
-#include "tensor.h"
 
 /* An export costs about what its two locked instructions do, so its plain case is one function. */
 #define HOT static inline __attribute__((always_inline))
 
 static const DLDataType scalar_type = {DLPACK_FLOAT, 8 * sizeof(CeedScalar), 1};
 
-/* What is asked for; strides may be NULL, for C order. */
+/* What is asked for, from the entry `first` on; strides may be NULL, for C order. */
 typedef struct {
   CeedExportMode mode;
   CeedMemType mem_type;
   CeedInt ndim;
   const int64_t *shape, *strides;
   bool is_legacy;
+  CeedSize first;
 } ExportRequest;
 
 // ------------------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ HOT void FillTensor(DLTensor *tensor, const CeedMemory *memory, const ExportRequ
     if (length > 1) step = (int64_t)((uint64_t)step * (uint64_t)length); /* wraps when empty */
     if (!length) is_empty = true;
   }
-  tensor->data = is_empty ? NULL : memory->data;
+  tensor->data = is_empty ? NULL : (CeedScalar *)memory->data + r->first;
   tensor->device = memory->device;
   tensor->ndim = r->ndim;
   tensor->dtype = scalar_type;
@@ -148,8 +148,8 @@ static int MakeReady(CeedVector vec, uint64_t word, const ExportRequest *r, uint
   Ceed ceed = vec->base.ceed;
 
   CeedCheck(r->mode != CEED_EXPORT_PIN, ceed, CEED_ERROR_INCOMPLETE,
-            "Export: the vector has no %s memory yet", CeedMemTypes[r->mem_type]);
-  CeedCheck(word & VALID, ceed, CEED_ERROR_INCOMPLETE, "Export: the vector has no values yet");
+            "Export: there is no %s memory yet", CeedMemTypes[r->mem_type]);
+  CeedCheck(word & VALID, ceed, CEED_ERROR_INCOMPLETE, "Export: there are no values yet");
   if (!*held) CeedCall(CeedBufferAcquire(ceed, vec->buffer, READER_ONE, READ_BLOCKERS, "Export"));
   *held = READER_ONE;
   return CeedBufferSync(ceed, vec->buffer, r->mem_type);
@@ -341,6 +341,7 @@ static int ExportCopy(CeedVector vec, const ExportRequest *r, CeedExport **block
     return CeedError(ceed, CEED_ERROR_MAJOR, "Out of memory: a tensor");
   }
   compact.strides = NULL;
+  compact.first = 0;
   FillVersioned(*block, DLPACK_FLAG_IS_COPIED);
   FillTensor(&(*block)->tensor.versioned.dl_tensor, &copy->memory[CEED_MEM_HOST], &compact,
              (*block)->dims);
@@ -381,19 +382,25 @@ static int CheckRequest(CeedVector vec, const ExportRequest *r) {
   CeedCheck(r->shape || !r->ndim, ceed, CEED_ERROR_INCOMPATIBLE, "Export: the shape is NULL");
   CeedCheck(ReachOf(r, &reach), ceed, CEED_ERROR_DIMENSION,
             "Export: a length or stride is negative, or the shape overflows");
-  CeedCheck(reach <= vec->length, ceed, CEED_ERROR_DIMENSION,
+  CeedCheck(reach <= vec->length - r->first, ceed, CEED_ERROR_DIMENSION,
             "Export: the shape reaches %" PRId64 " entries, the vector has %td", reach,
-            vec->length);
+            vec->length - r->first);
   return CEED_ERROR_SUCCESS;
 }
 
 int CeedVectorExport(CeedVector vec, CeedMemType mem_type, CeedExportMode mode, CeedInt ndim,
                      const int64_t *shape, const int64_t *strides,
                      DLManagedTensorVersioned **tensor) {
-  ExportRequest request = {mode, mem_type, ndim, shape, strides, false};
+  CeedCall(CeedObjectCheck(vec, CEED_KIND_VECTOR));
+  return CeedVectorExportFrom(vec, 0, mem_type, mode, ndim, shape, strides, tensor);
+}
+
+int CeedVectorExportFrom(CeedVector vec, CeedSize first, CeedMemType mem_type, CeedExportMode mode,
+                         CeedInt ndim, const int64_t *shape, const int64_t *strides,
+                         DLManagedTensorVersioned **tensor) {
+  ExportRequest request = {mode, mem_type, ndim, shape, strides, false, first};
   CeedExport *block;
 
-  CeedCall(CeedObjectCheck(vec, CEED_KIND_VECTOR));
   CeedCheckOutput(tensor, vec->base.ceed);
   CeedCall(CeedMemTypeCheck(vec->base.ceed, mem_type));
   CeedCall(CheckRequest(vec, &request));
@@ -420,7 +427,7 @@ HOT int ExportWhole(Ceed ceed, CeedVector vec, CeedMemType mem_type, bool is_leg
   CeedCheckOutput(tensor, vec->base.ceed);
   if (mem_type != CEED_MEM_HOST) CeedCall(CeedMemTypeCheck(vec->base.ceed, mem_type));
   int64_t length = vec->length;
-  ExportRequest request = {CEED_EXPORT_SHARED, mem_type, 1, &length, NULL, is_legacy};
+  ExportRequest request = {CEED_EXPORT_SHARED, mem_type, 1, &length, NULL, is_legacy, 0};
   return ExportShared(vec, request, block);
 }
 
@@ -488,21 +495,14 @@ static int CheckTensorDevice(Ceed ceed, DLDevice device, CeedMemType *mem_type) 
   return CEED_ERROR_SUCCESS;
 }
 
-/* A tensor found fit for vectors of a context. */
-typedef struct {
-  AnyTensor any;
-  TensorLayout layout;
-  CeedMemType mem_type;
-} Incoming;
-
-static int Inspect(Ceed ceed, const void *managed, bool versioned, Incoming *in) {
+int CeedTensorInspect(Ceed ceed, const void *managed, bool versioned, CeedIncoming *in) {
   CeedCall(AnyTensorOpen(ceed, managed, versioned, &in->any));
   CeedCall(CheckTensorDevice(ceed, in->any.tensor->device, &in->mem_type));
   CeedCall(CheckScalarType(ceed, in->any.tensor->dtype));
   return TensorCheckLayout(ceed, in->any.tensor, sizeof(CeedScalar), &in->layout);
 }
 
-static int CheckAdoption(Ceed ceed, const Incoming *in) {
+static int CheckContiguity(Ceed ceed, const CeedIncoming *in) {
   const DLTensor *tensor = in->any.tensor;
   char shape[TENSOR_TEXT], strides[TENSOR_TEXT];
 
@@ -511,6 +511,10 @@ static int CheckAdoption(Ceed ceed, const Incoming *in) {
             "adopted: copy it (CEED_COPY_VALUES)",
             NumbersText(tensor->ndim, tensor->shape, shape, sizeof shape),
             NumbersText(tensor->ndim, tensor->strides, strides, sizeof strides));
+  return CEED_ERROR_SUCCESS;
+}
+
+static int CheckAlignment(Ceed ceed, const CeedIncoming *in) {
   CeedCheck((uintptr_t)in->layout.first % sizeof(CeedScalar) == 0, ceed, CEED_ERROR_INCOMPATIBLE,
             "the tensor's first entry %p is not aligned for float%u, so its memory can't be "
             "adopted: copy it (CEED_COPY_VALUES)",
@@ -518,7 +522,7 @@ static int CheckAdoption(Ceed ceed, const Incoming *in) {
   return CEED_ERROR_SUCCESS;
 }
 
-static int TakeByCopy(CeedVector vec, const Incoming *in) {
+int CeedVectorCopyIncoming(CeedVector vec, const CeedIncoming *in) {
   Ceed ceed = vec->base.ceed;
   CeedScalar *to;
   int code;
@@ -537,7 +541,7 @@ static int TakeByCopy(CeedVector vec, const Incoming *in) {
   return CeedVectorReleaseWrite(vec);
 }
 
-static int Adopt(CeedVector vec, const Incoming *in) {
+int CeedVectorAdopt(CeedVector vec, const CeedIncoming *in) {
   const AnyTensor *any = &in->any;
   CeedMemory memory = {.kind = MEMORY_ADOPTED,
                        .data = in->layout.first,
@@ -546,33 +550,33 @@ static int Adopt(CeedVector vec, const Incoming *in) {
                        .device = any->tensor->device,
                        .read_only = any->read_only};
 
-  CeedCall(CheckAdoption(vec->base.ceed, in));
+  CeedCall(CheckAlignment(vec->base.ceed, in));
   if (memory.device.device_type == DLPACK_CPU) memory.device.device_id = 0;
   return CeedVectorMove(vec, in->mem_type, memory, "TakeFromDLPack");
 }
 
-static int TakeIncoming(CeedVector vec, const Incoming *in, CeedCopyMode copy_mode) {
+static int TakeIncoming(CeedVector vec, const CeedIncoming *in, CeedCopyMode copy_mode) {
   Ceed ceed = vec->base.ceed;
 
   CeedCheck(in->layout.count == vec->length, ceed, CEED_ERROR_DIMENSION,
             "the tensor has %" PRId64 " entries, the vector has %td", in->layout.count,
             vec->length);
   if (copy_mode == CEED_COPY_VALUES) {
-    CeedCall(TakeByCopy(vec, in));
-    (in->any.versioned ? ReleaseVersionedTensor : ReleaseLegacyTensor)(in->any.managed);
+    CeedCall(CeedVectorCopyIncoming(vec, in));
+    AnyTensorRelease(&in->any);
     return CEED_ERROR_SUCCESS;
   }
-  CeedCheck(copy_mode == CEED_USE_POINTER || copy_mode == CEED_OWN_POINTER, ceed,
-            CEED_ERROR_INCOMPATIBLE, "%d is no copy mode", (int)copy_mode);
-  return Adopt(vec, in);
+  CeedCall(CeedCopyModeCheck(ceed, copy_mode));
+  CeedCall(CheckContiguity(ceed, in));
+  return CeedVectorAdopt(vec, in);
 }
 
 static int Take(Ceed ceed, CeedVector vec, const void *managed, bool versioned,
                 CeedCopyMode copy_mode) {
-  Incoming in;
+  CeedIncoming in;
 
   CeedCall(CheckOwner(ceed, vec));
-  CeedCall(Inspect(vec->base.ceed, managed, versioned, &in));
+  CeedCall(CeedTensorInspect(vec->base.ceed, managed, versioned, &in));
   return TakeIncoming(vec, &in, copy_mode);
 }
 
@@ -589,12 +593,12 @@ int CeedVectorTakeFromDLPackVersioned(Ceed ceed, CeedVector vec, DLManagedTensor
 static int CreateFrom(Ceed ceed, const void *managed, bool versioned, CeedCopyMode copy_mode,
                       CeedVector *vec) {
   CeedVector new_vec;
-  Incoming in;
+  CeedIncoming in;
   int code;
 
   CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));
   CeedCheckOutput(vec, ceed);
-  CeedCall(Inspect(ceed, managed, versioned, &in));
+  CeedCall(CeedTensorInspect(ceed, managed, versioned, &in));
   CeedCall(CeedVectorCreate(ceed, in.layout.count, &new_vec));
   code = TakeIncoming(new_vec, &in, copy_mode);
   if (code) {
@@ -639,7 +643,7 @@ static int CheckWrap(const void *data, CeedMemType mem_type, const ExportRequest
 
 int CeedDLPackWrap(void *data, CeedMemType mem_type, CeedInt ndim, const int64_t *shape,
                    bool read_only, DLManagedTensorVersioned **tensor) {
-  ExportRequest request = {CEED_EXPORT_SHARED, mem_type, ndim, shape, NULL, false};
+  ExportRequest request = {CEED_EXPORT_SHARED, mem_type, ndim, shape, NULL, false, 0};
   CeedMemory memory = {.data = data, .device = {DLPACK_CPU, 0}};
   CeedExport *block;
 

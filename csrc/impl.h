@@ -66,7 +66,9 @@ typedef enum {
   CEED_KIND_QFUNCTION,
   CEED_KIND_QFUNCTION_FIELD,
   CEED_KIND_OPERATOR,
-  CEED_KIND_OPERATOR_FIELD
+  CEED_KIND_OPERATOR_FIELD,
+  CEED_KIND_FAB,
+  CEED_KIND_MULTIFAB
 } CeedKind;
 
 #define CEED_MAGIC UINT64_C(0xCEED11CE00000000)
@@ -226,6 +228,7 @@ struct CeedVector_private {
 };
 
 int CeedMemTypeCheck(Ceed ceed, CeedMemType mem_type);
+int CeedCopyModeCheck(Ceed ceed, CeedCopyMode copy_mode);
 
 /* Access without a handle check; the entries of `data` belong to the caller until the release. */
 int CeedVectorAcquireRead(CeedVector vec, CeedMemType mem_type, const CeedScalar **data,

@@ -115,6 +115,10 @@ void ReleaseVersionedTensor(void *managed) {
   if (tensor->deleter) tensor->deleter(tensor);
 }
 
+void AnyTensorRelease(const AnyTensor *any) {
+  (any->versioned ? ReleaseVersionedTensor : ReleaseLegacyTensor)(any->managed);
+}
+
 // ------------------------------------------------------------------------------------------------
 // Layout
 // ------------------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ typedef struct {
 } AnyTensor;
 
 int AnyTensorOpen(Ceed ceed, const void *managed, bool versioned, AnyTensor *any);
+void AnyTensorRelease(const AnyTensor *any);
 void ReleaseLegacyTensor(void *managed);
 void ReleaseVersionedTensor(void *managed);
 

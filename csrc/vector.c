@@ -155,7 +155,7 @@ int CeedVectorGetExportCount(CeedVector vec, CeedSize *count) {
 
 static int CheckValues(CeedVector vec, const char *what) {
   CeedCheck((CeedBufferWord(vec->buffer) & VALID) || !vec->length, vec->base.ceed,
-            CEED_ERROR_INCOMPLETE, "%s: the vector has no values yet", what);
+            CEED_ERROR_INCOMPLETE, "%s: there are no values yet", what);
   return CEED_ERROR_SUCCESS;
 }
 
@@ -182,10 +182,11 @@ int CeedVectorAcquireWrite(CeedVector vec, CeedMemType mem_type, bool keep_value
   CeedBuffer buffer = vec->buffer;
   int code;
 
-  CeedCheck(!(CeedBufferWord(buffer) & READ_ONLY), ceed, CEED_ERROR_ACCESS,
-            "%s refused: the memory is read-only, as it was when the vector got it; copy it into a "
-            "vector of its own to write",
-            what);
+  CeedCheck(
+      !(CeedBufferWord(buffer) & READ_ONLY), ceed, CEED_ERROR_ACCESS,
+      "%s refused: the memory is read-only, as it was when it came; copy it into memory of your "
+      "own to write",
+      what);
   CeedCall(CeedBufferAcquire(ceed, buffer, WRITER_ONE, WRITE_BLOCKERS, what));
   code = keep_values ? CheckValues(vec, what) : CEED_ERROR_SUCCESS;
   if (!code) code = CeedBufferAllocate(ceed, buffer, mem_type);
@@ -323,8 +324,7 @@ int CeedVectorSetArray(CeedVector vec, CeedMemType mem_type, CeedCopyMode copy_m
   if (copy_mode == CEED_COPY_VALUES) return CopyIn(vec, mem_type, array);
   CeedCheck(!OwnsArray(vec, mem_type, array), ceed, CEED_ERROR_INCOMPATIBLE,
             "The array %p is the vector's own", (void *)array);
-  CeedCheck(copy_mode == CEED_USE_POINTER || owns, ceed, CEED_ERROR_INCOMPATIBLE,
-            "%d is no copy mode", (int)copy_mode);
+  CeedCall(CeedCopyModeCheck(ceed, copy_mode));
   memory.device = (DLDevice){ceed->device[mem_type]->dlpack_type, 0};
   if (owns) memory.release = ceed->device[mem_type]->release;
   return CeedVectorMove(vec, mem_type, memory, "SetArray");

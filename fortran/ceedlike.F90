@@ -68,6 +68,40 @@ module ceedlike
   public :: ceed_dlpack_spec, ceed_dlpack_check
   public :: ceed_dlpack_delete, ceed_dlpack_delete_versioned
 
+  ! Boxes
+  public :: ceed_box, ceed_ghost, ceed_box_text
+  public :: ceed_box_set, ceed_box_get_lengths, ceed_box_get_size, ceed_box_is_empty
+  public :: ceed_box_is_equal, ceed_box_contains, ceed_box_grow, ceed_box_shift
+  public :: ceed_box_intersect, ceed_box_hull, ceed_box_refine, ceed_box_coarsen
+  public :: ceed_box_convert, ceed_box_from_text, ceed_box_to_text
+
+  ! Fabs
+  public :: ceed_fab, ceed_order_xyzn, ceed_order_nzyx
+  public :: ceed_region_whole, ceed_region_valid, ceed_region_interior
+  public :: ceed_fab_create, ceed_fab_create_from_vector, ceed_fab_create_from_array
+  public :: ceed_fab_create_from_dlpack, ceed_fab_create_from_dlpack_versioned
+  public :: ceed_fab_reference_copy, ceed_fab_destroy, ceed_fab_resize, ceed_fab_replace
+  public :: ceed_fab_get_generation, ceed_fab_get_box, ceed_fab_get_ghost, ceed_fab_get_region
+  public :: ceed_fab_get_ghost_region, ceed_fab_get_num_components, ceed_fab_get_strides
+  public :: ceed_fab_get_component_base, ceed_fab_set_component_base, ceed_fab_get_vector
+  public :: ceed_fab_get_array, ceed_fab_get_array_read, ceed_fab_get_array_write
+  public :: ceed_fab_restore_array, ceed_fab_restore_array_read, ceed_fab_take_array
+  public :: ceed_fab_set_value, ceed_fab_copy, ceed_fab_export, ceed_fab_get_export_count
+  public :: ceed_fab_get_dlpack_device, ceed_fab_get_mem_types, ceed_fab_view
+  public :: ceed_fab_get_ceed, ceed_fab_return_ceed
+
+  ! MultiFabs
+  public :: ceed_multifab, ceed_cover_none, ceed_cover_ghost, ceed_cover_valid
+  public :: ceed_multifab_create, ceed_multifab_reference_copy, ceed_multifab_destroy
+  public :: ceed_multifab_redefine, ceed_multifab_get_generation
+  public :: ceed_multifab_set_level, ceed_multifab_get_level, ceed_multifab_get_num_boxes
+  public :: ceed_multifab_get_num_components, ceed_multifab_get_ghost, ceed_multifab_get_rank
+  public :: ceed_multifab_get_box, ceed_multifab_get_owner, ceed_multifab_get_hull
+  public :: ceed_multifab_get_num_local, ceed_multifab_get_local_index, ceed_multifab_get_fab
+  public :: ceed_multifab_set_fab, ceed_multifab_set_value, ceed_multifab_fill_ghosts
+  public :: ceed_multifab_copy, ceed_multifab_gather, ceed_multifab_view
+  public :: ceed_multifab_get_ceed, ceed_multifab_return_ceed
+
   ! Python
   public :: ceed_python_call
 
@@ -97,12 +131,38 @@ module ceedlike
   integer(c_int), parameter :: ceed_export_shared = 0, ceed_export_read = 1, ceed_export_write = 2
   integer(c_int), parameter :: ceed_export_pin = 3, ceed_export_copy = 4
 
+  integer(c_int), parameter :: ceed_order_xyzn = 0, ceed_order_nzyx = 1
+  integer(c_int), parameter :: ceed_region_whole = 0, ceed_region_valid = 1
+  integer(c_int), parameter :: ceed_region_interior = 2
+  integer(c_int), parameter :: ceed_cover_none = 0, ceed_cover_ghost = 1, ceed_cover_valid = 2
+  integer(c_int), parameter :: ceed_box_text = 88
+
   type, bind(c) :: ceed_context
     type(c_ptr) :: handle = c_null_ptr
   end type
 
   type, bind(c) :: ceed_vector
     type(c_ptr) :: handle = c_null_ptr
+  end type
+
+  type, bind(c) :: ceed_fab
+    type(c_ptr) :: handle = c_null_ptr
+  end type
+
+  type, bind(c) :: ceed_multifab
+    type(c_ptr) :: handle = c_null_ptr
+  end type
+
+  !> A range of indices in 1 to 3 directions; one without directions is no box yet.
+  type, bind(c) :: ceed_box
+    integer(ceed_int) :: dim = 0
+    integer(ceed_int) :: lo(3) = 0, hi(3) = 0       !< both inclusive
+    integer(ceed_int) :: centring = 0               !< a bit for each direction, set for nodes
+  end type
+
+  !> How many layers there are around a box, on either side of each direction.
+  type, bind(c) :: ceed_ghost
+    integer(ceed_int) :: lo(3) = 0, hi(3) = 0
   end type
 
   !> How an array of at most 7 axes lies in memory.
@@ -419,7 +479,7 @@ module ceedlike
       type(ceed_context), intent(inout) :: ceed
     end function
 
-    type(ceed_context) function ceed_vector_return_ceed(vec) &
+    type(c_ptr) function c_vector_return_ceed(vec) &
         bind(c, name="CeedlikeVectorReturnCeed"//SFX)
       import
       type(ceed_vector), value :: vec
@@ -684,6 +744,625 @@ module ceedlike
   end interface
 
   ! ----------------------------------------------------------------------------------------------
+  ! Boxes
+  ! ----------------------------------------------------------------------------------------------
+
+  interface
+    integer(c_int) function c_box_set(dim, lo, hi, centring, box) &
+        bind(c, name="CeedlikeBoxSet"//SFX)
+      import
+      integer(ceed_int), value :: dim
+      integer(ceed_int), intent(in) :: lo(*), hi(*)
+      integer(ceed_int), value :: centring
+      type(ceed_box), intent(inout) :: box
+    end function
+
+    integer(c_int) function ceed_box_get_lengths(box, lengths) &
+        bind(c, name="CeedlikeBoxGetLengths"//SFX)
+      import
+      type(ceed_box), value :: box
+      integer(ceed_size), intent(inout) :: lengths(3)
+    end function
+
+    integer(c_int) function ceed_box_get_size(box, size) bind(c, name="CeedlikeBoxGetSize"//SFX)
+      import
+      type(ceed_box), value :: box
+      integer(ceed_size), intent(inout) :: size
+    end function
+
+    integer(c_int) function ceed_box_is_empty(box, is_empty) bind(c, name="CeedlikeBoxIsEmpty"//SFX)
+      import
+      type(ceed_box), value :: box
+      logical(c_bool), intent(inout) :: is_empty
+    end function
+
+    integer(c_int) function ceed_box_is_equal(a, b, is_equal) &
+        bind(c, name="CeedlikeBoxIsEqual"//SFX)
+      import
+      type(ceed_box), value :: a, b
+      logical(c_bool), intent(inout) :: is_equal
+    end function
+
+    integer(c_int) function ceed_box_contains(box, inner, contains) &
+        bind(c, name="CeedlikeBoxContains"//SFX)
+      import
+      type(ceed_box), value :: box, inner
+      logical(c_bool), intent(inout) :: contains
+    end function
+
+    integer(c_int) function ceed_box_grow(box, widths, grown) bind(c, name="CeedlikeBoxGrow"//SFX)
+      import
+      type(ceed_box), value :: box
+      type(ceed_ghost), value :: widths
+      type(ceed_box), intent(inout) :: grown
+    end function
+
+    integer(c_int) function ceed_box_shift(box, by, shifted) bind(c, name="CeedlikeBoxShift"//SFX)
+      import
+      type(ceed_box), value :: box
+      integer(ceed_int), intent(in) :: by(*)
+      type(ceed_box), intent(inout) :: shifted
+    end function
+
+    integer(c_int) function ceed_box_intersect(a, b, both) bind(c, name="CeedlikeBoxIntersect"//SFX)
+      import
+      type(ceed_box), value :: a, b
+      type(ceed_box), intent(inout) :: both
+    end function
+
+    integer(c_int) function ceed_box_hull(a, b, hull) bind(c, name="CeedlikeBoxHull"//SFX)
+      import
+      type(ceed_box), value :: a, b
+      type(ceed_box), intent(inout) :: hull
+    end function
+
+    integer(c_int) function ceed_box_refine(box, ratio, fine) bind(c, name="CeedlikeBoxRefine"//SFX)
+      import
+      type(ceed_box), value :: box
+      integer(ceed_int), intent(in) :: ratio(*)
+      type(ceed_box), intent(inout) :: fine
+    end function
+
+    integer(c_int) function ceed_box_coarsen(box, ratio, coarse) &
+        bind(c, name="CeedlikeBoxCoarsen"//SFX)
+      import
+      type(ceed_box), value :: box
+      integer(ceed_int), intent(in) :: ratio(*)
+      type(ceed_box), intent(inout) :: coarse
+    end function
+
+    integer(c_int) function ceed_box_convert(box, centring, converted) &
+        bind(c, name="CeedlikeBoxConvert"//SFX)
+      import
+      type(ceed_box), value :: box
+      integer(ceed_int), value :: centring
+      type(ceed_box), intent(inout) :: converted
+    end function
+
+    integer(c_int) function c_box_from_text(text, box) bind(c, name="CeedlikeBoxFromText"//SFX)
+      import
+      character(kind=c_char), intent(in) :: text(*)
+      type(ceed_box), intent(inout) :: box
+    end function
+
+    integer(c_int) function c_box_to_text(box, text, size) bind(c, name="CeedlikeBoxToText"//SFX)
+      import
+      type(ceed_box), value :: box
+      character(kind=c_char), intent(inout) :: text(*)
+      integer(c_size_t), value :: size
+    end function
+  end interface
+
+  ! ----------------------------------------------------------------------------------------------
+  ! Fabs
+  ! ----------------------------------------------------------------------------------------------
+
+  !> Let `a` point to the entries with the bounds of the whole block, and those of the components,
+  !> until ceed_fab_restore_array() or ceed_fab_restore_array_read(). It has an axis for each
+  !> direction and one for the component, which a fab of one component may do without. On failure
+  !> `a` is as it was.
+  !>
+  !> Fortran's pointers can't say that nothing may be written of what ceed_fab_get_array_read()
+  !> lends: don't.
+  interface ceed_fab_get_array
+    module procedure fab_get_array_1, fab_get_array_2, fab_get_array_3, fab_get_array_4
+  end interface
+
+  interface ceed_fab_get_array_read
+    module procedure fab_get_array_read_1, fab_get_array_read_2, fab_get_array_read_3
+    module procedure fab_get_array_read_4
+  end interface
+
+  interface ceed_fab_get_array_write
+    module procedure fab_get_array_write_1, fab_get_array_write_2, fab_get_array_write_3
+    module procedure fab_get_array_write_4
+  end interface
+
+  interface
+    integer(c_int) function ceed_fab_create(ceed, box, ghost, num_comp, fab) &
+        bind(c, name="CeedlikeFabCreate"//SFX)
+      import
+      type(ceed_context), value :: ceed
+      type(ceed_box), value :: box
+      type(ceed_ghost), value :: ghost
+      integer(ceed_int), value :: num_comp
+      type(ceed_fab), intent(inout) :: fab
+    end function
+
+    !> Without `strides` the entries are compact: give the other arguments by their names.
+    integer(c_int) function ceed_fab_create_from_vector( &
+        vec, offset, strides, box, ghost, num_comp, fab) &
+        bind(c, name="CeedlikeFabCreateFromVector"//SFX)
+      import
+      type(ceed_vector), value :: vec
+      integer(ceed_size), value :: offset
+      integer(ceed_size), intent(in), optional :: strides(4)
+      type(ceed_box), value :: box
+      type(ceed_ghost), value :: ghost
+      integer(ceed_int), value :: num_comp
+      type(ceed_fab), intent(inout) :: fab
+    end function
+
+    integer(c_int) function c_fab_create_from_array( &
+        ceed, box, ghost, num_comp, mem_type, copy_mode, strides, array, fab) &
+        bind(c, name="CeedlikeFabCreateFromArray"//SFX)
+      import
+      type(ceed_context), value :: ceed
+      type(ceed_box), value :: box
+      type(ceed_ghost), value :: ghost
+      integer(ceed_int), value :: num_comp
+      integer(c_int), value :: mem_type, copy_mode
+      integer(ceed_size), intent(in), optional :: strides(4)
+      type(c_ptr), value :: array
+      type(ceed_fab), intent(inout) :: fab
+    end function
+
+    integer(c_int) function ceed_fab_create_from_dlpack( &
+        ceed, tensor, order, lo, centring, ghost, copy_mode, fab) &
+        bind(c, name="CeedlikeFabCreateFromDLPack"//SFX)
+      import
+      type(ceed_context), value :: ceed
+      type(c_ptr), value :: tensor
+      integer(c_int), value :: order
+      integer(ceed_int), intent(in) :: lo(*)
+      integer(ceed_int), value :: centring
+      type(ceed_ghost), value :: ghost
+      integer(c_int), value :: copy_mode
+      type(ceed_fab), intent(inout) :: fab
+    end function
+
+    integer(c_int) function ceed_fab_create_from_dlpack_versioned( &
+        ceed, tensor, order, lo, centring, ghost, copy_mode, fab) &
+        bind(c, name="CeedlikeFabCreateFromDLPackVersioned"//SFX)
+      import
+      type(ceed_context), value :: ceed
+      type(c_ptr), value :: tensor
+      integer(c_int), value :: order
+      integer(ceed_int), intent(in) :: lo(*)
+      integer(ceed_int), value :: centring
+      type(ceed_ghost), value :: ghost
+      integer(c_int), value :: copy_mode
+      type(ceed_fab), intent(inout) :: fab
+    end function
+
+    integer(c_int) function ceed_fab_reference_copy(fab, fab_copy) &
+        bind(c, name="CeedlikeFabReferenceCopy"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      type(ceed_fab), intent(inout) :: fab_copy
+    end function
+
+    integer(c_int) function c_fab_resize(fab, box, ghost, num_comp, keep_views) &
+        bind(c, name="CeedlikeFabResize"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      type(ceed_box), value :: box
+      type(ceed_ghost), value :: ghost
+      integer(ceed_int), value :: num_comp
+      logical(c_bool), value :: keep_views
+    end function
+
+    integer(c_int) function c_fab_replace(fab, by, keep_views) &
+        bind(c, name="CeedlikeFabReplace"//SFX)
+      import
+      type(ceed_fab), value :: fab, by
+      logical(c_bool), value :: keep_views
+    end function
+
+    integer(c_int) function ceed_fab_get_generation(fab, generation) &
+        bind(c, name="CeedlikeFabGetGeneration"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      integer(c_int64_t), intent(inout) :: generation
+    end function
+
+    integer(c_int) function ceed_fab_get_box(fab, box) bind(c, name="CeedlikeFabGetBox"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      type(ceed_box), intent(inout) :: box
+    end function
+
+    integer(c_int) function ceed_fab_get_ghost(fab, ghost) bind(c, name="CeedlikeFabGetGhost"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      type(ceed_ghost), intent(inout) :: ghost
+    end function
+
+    integer(c_int) function ceed_fab_get_region(fab, region, box) &
+        bind(c, name="CeedlikeFabGetRegion"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      integer(c_int), value :: region
+      type(ceed_box), intent(inout) :: box
+    end function
+
+    integer(c_int) function ceed_fab_get_ghost_region(fab, side, box) &
+        bind(c, name="CeedlikeFabGetGhostRegion"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      integer(ceed_int), intent(in) :: side(*)
+      type(ceed_box), intent(inout) :: box
+    end function
+
+    integer(c_int) function ceed_fab_get_num_components(fab, num_comp) &
+        bind(c, name="CeedlikeFabGetNumComponents"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      integer(ceed_int), intent(inout) :: num_comp
+    end function
+
+    integer(c_int) function ceed_fab_get_component_base(fab, base) &
+        bind(c, name="CeedlikeFabGetComponentBase"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      integer(ceed_int), intent(inout) :: base
+    end function
+
+    integer(c_int) function ceed_fab_set_component_base(fab, base) &
+        bind(c, name="CeedlikeFabSetComponentBase"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      integer(ceed_int), value :: base
+    end function
+
+    integer(c_int) function ceed_fab_get_strides(fab, strides) &
+        bind(c, name="CeedlikeFabGetStrides"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      integer(ceed_size), intent(inout) :: strides(4)
+    end function
+
+    integer(c_int) function ceed_fab_get_vector(fab, vec) bind(c, name="CeedlikeFabGetVector"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      type(ceed_vector), intent(inout) :: vec
+    end function
+
+    integer(c_int) function c_fab_get_array(fab, mem_type, array) &
+        bind(c, name="CeedlikeFabGetArray"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      integer(c_int), value :: mem_type
+      type(c_ptr), intent(inout) :: array
+    end function
+
+    integer(c_int) function c_fab_get_array_read(fab, mem_type, array) &
+        bind(c, name="CeedlikeFabGetArrayRead"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      integer(c_int), value :: mem_type
+      type(c_ptr), intent(inout) :: array
+    end function
+
+    integer(c_int) function c_fab_get_array_write(fab, mem_type, array) &
+        bind(c, name="CeedlikeFabGetArrayWrite"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      integer(c_int), value :: mem_type
+      type(c_ptr), intent(inout) :: array
+    end function
+
+    integer(c_int) function c_fab_restore_array(fab, array) &
+        bind(c, name="CeedlikeFabRestoreArray"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      type(c_ptr), intent(inout) :: array
+    end function
+
+    integer(c_int) function c_fab_restore_array_read(fab, array) &
+        bind(c, name="CeedlikeFabRestoreArrayRead"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      type(c_ptr), intent(inout) :: array
+    end function
+
+    integer(c_int) function c_fab_take_array(fab, mem_type, array) &
+        bind(c, name="CeedlikeFabTakeArray"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      integer(c_int), value :: mem_type
+      type(c_ptr), intent(inout) :: array
+    end function
+
+    !> Without `region` it is the whole block: give the other arguments by their names.
+    integer(c_int) function ceed_fab_set_value(fab, region, comp, num_comp, value) &
+        bind(c, name="CeedlikeFabSetValue"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      type(ceed_box), intent(in), optional :: region
+      integer(ceed_int), value :: comp, num_comp
+      real(ceed_scalar), value :: value
+    end function
+
+    integer(c_int) function ceed_fab_copy(fab, region, comp, num_comp, fab_copy, copy_comp) &
+        bind(c, name="CeedlikeFabCopy"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      type(ceed_box), intent(in), optional :: region
+      integer(ceed_int), value :: comp, num_comp
+      type(ceed_fab), value :: fab_copy
+      integer(ceed_int), value :: copy_comp
+    end function
+
+    integer(c_int) function c_fab_export( &
+        fab, mem_type, mode, region, comp, num_comp, order, tensor) &
+        bind(c, name="CeedlikeFabExport"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      integer(c_int), value :: mem_type, mode
+      type(ceed_box), intent(in), optional :: region
+      integer(ceed_int), value :: comp, num_comp
+      integer(c_int), value :: order
+      type(c_ptr), intent(inout) :: tensor
+    end function
+
+    integer(c_int) function ceed_fab_get_export_count(fab, count) &
+        bind(c, name="CeedlikeFabGetExportCount"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      integer(ceed_size), intent(inout) :: count
+    end function
+
+    integer(c_int) function ceed_fab_get_dlpack_device(fab, mem_type, device_type, device_id) &
+        bind(c, name="CeedlikeFabGetDLPackDevice"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      integer(c_int), value :: mem_type
+      integer(c_int32_t), intent(inout) :: device_type, device_id
+    end function
+
+    integer(c_int) function ceed_fab_get_mem_types(fab, holds, current) &
+        bind(c, name="CeedlikeFabGetMemTypes"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      logical(c_bool), intent(inout) :: holds(0:1), current(0:1)
+    end function
+
+    integer(c_int) function c_fab_view(fab, stream) bind(c, name="CeedlikeFabView"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      type(c_ptr), value :: stream
+    end function
+
+    integer(c_int) function ceed_fab_get_ceed(fab, ceed) bind(c, name="CeedlikeFabGetCeed"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      type(ceed_context), intent(inout) :: ceed
+    end function
+
+    type(ceed_context) function ceed_fab_return_ceed(fab) bind(c, name="CeedlikeFabReturnCeed"//SFX)
+      import
+      type(ceed_fab), value :: fab
+    end function
+
+    integer(c_int) function ceed_fab_destroy(fab) bind(c, name="CeedlikeFabDestroy"//SFX)
+      import
+      type(ceed_fab), intent(inout) :: fab
+    end function
+  end interface
+
+  ! ----------------------------------------------------------------------------------------------
+  ! MultiFabs
+  ! ----------------------------------------------------------------------------------------------
+
+  interface
+    integer(c_int) function c_multifab_create( &
+        ceed, num_boxes, boxes, owners, rank, ghost, num_comp, mf) &
+        bind(c, name="CeedlikeMultiFabCreate"//SFX)
+      import
+      type(ceed_context), value :: ceed
+      integer(ceed_int), value :: num_boxes
+      type(ceed_box), intent(in) :: boxes(*)
+      integer(ceed_int), intent(in), optional :: owners(*)
+      integer(ceed_int), value :: rank
+      type(ceed_ghost), value :: ghost
+      integer(ceed_int), value :: num_comp
+      type(ceed_multifab), intent(inout) :: mf
+    end function
+
+    integer(c_int) function ceed_multifab_reference_copy(mf, mf_copy) &
+        bind(c, name="CeedlikeMultiFabReferenceCopy"//SFX)
+      import
+      type(ceed_multifab), value :: mf
+      type(ceed_multifab), intent(inout) :: mf_copy
+    end function
+
+    integer(c_int) function c_multifab_redefine( &
+        mf, num_boxes, boxes, owners, rank, ghost, num_comp, keep_views) &
+        bind(c, name="CeedlikeMultiFabRedefine"//SFX)
+      import
+      type(ceed_multifab), value :: mf
+      integer(ceed_int), value :: num_boxes
+      type(ceed_box), intent(in) :: boxes(*)
+      integer(ceed_int), intent(in), optional :: owners(*)
+      integer(ceed_int), value :: rank
+      type(ceed_ghost), value :: ghost
+      integer(ceed_int), value :: num_comp
+      logical(c_bool), value :: keep_views
+    end function
+
+    integer(c_int) function ceed_multifab_get_generation(mf, generation) &
+        bind(c, name="CeedlikeMultiFabGetGeneration"//SFX)
+      import
+      type(ceed_multifab), value :: mf
+      integer(c_int64_t), intent(inout) :: generation
+    end function
+
+    integer(c_int) function ceed_multifab_set_level(mf, level, ratio) &
+        bind(c, name="CeedlikeMultiFabSetLevel"//SFX)
+      import
+      type(ceed_multifab), value :: mf
+      integer(ceed_int), value :: level
+      integer(ceed_int), intent(in) :: ratio(3)
+    end function
+
+    integer(c_int) function ceed_multifab_get_level(mf, level, ratio) &
+        bind(c, name="CeedlikeMultiFabGetLevel"//SFX)
+      import
+      type(ceed_multifab), value :: mf
+      integer(ceed_int), intent(inout) :: level, ratio(3)
+    end function
+
+    integer(c_int) function ceed_multifab_get_num_boxes(mf, num_boxes) &
+        bind(c, name="CeedlikeMultiFabGetNumBoxes"//SFX)
+      import
+      type(ceed_multifab), value :: mf
+      integer(ceed_int), intent(inout) :: num_boxes
+    end function
+
+    integer(c_int) function ceed_multifab_get_num_components(mf, num_comp) &
+        bind(c, name="CeedlikeMultiFabGetNumComponents"//SFX)
+      import
+      type(ceed_multifab), value :: mf
+      integer(ceed_int), intent(inout) :: num_comp
+    end function
+
+    integer(c_int) function ceed_multifab_get_ghost(mf, ghost) &
+        bind(c, name="CeedlikeMultiFabGetGhost"//SFX)
+      import
+      type(ceed_multifab), value :: mf
+      type(ceed_ghost), intent(inout) :: ghost
+    end function
+
+    integer(c_int) function ceed_multifab_get_rank(mf, rank) &
+        bind(c, name="CeedlikeMultiFabGetRank"//SFX)
+      import
+      type(ceed_multifab), value :: mf
+      integer(ceed_int), intent(inout) :: rank
+    end function
+
+    !> Places in the list count from 0, as in C.
+    integer(c_int) function ceed_multifab_get_box(mf, index, box) &
+        bind(c, name="CeedlikeMultiFabGetBox"//SFX)
+      import
+      type(ceed_multifab), value :: mf
+      integer(ceed_int), value :: index
+      type(ceed_box), intent(inout) :: box
+    end function
+
+    integer(c_int) function ceed_multifab_get_owner(mf, index, owner) &
+        bind(c, name="CeedlikeMultiFabGetOwner"//SFX)
+      import
+      type(ceed_multifab), value :: mf
+      integer(ceed_int), value :: index
+      integer(ceed_int), intent(inout) :: owner
+    end function
+
+    integer(c_int) function ceed_multifab_get_hull(mf, hull) &
+        bind(c, name="CeedlikeMultiFabGetHull"//SFX)
+      import
+      type(ceed_multifab), value :: mf
+      type(ceed_box), intent(inout) :: hull
+    end function
+
+    integer(c_int) function ceed_multifab_get_num_local(mf, num_local) &
+        bind(c, name="CeedlikeMultiFabGetNumLocal"//SFX)
+      import
+      type(ceed_multifab), value :: mf
+      integer(ceed_int), intent(inout) :: num_local
+    end function
+
+    integer(c_int) function ceed_multifab_get_local_index(mf, local, index) &
+        bind(c, name="CeedlikeMultiFabGetLocalIndex"//SFX)
+      import
+      type(ceed_multifab), value :: mf
+      integer(ceed_int), value :: local
+      integer(ceed_int), intent(inout) :: index
+    end function
+
+    integer(c_int) function ceed_multifab_get_fab(mf, index, fab) &
+        bind(c, name="CeedlikeMultiFabGetFab"//SFX)
+      import
+      type(ceed_multifab), value :: mf
+      integer(ceed_int), value :: index
+      type(ceed_fab), intent(inout) :: fab
+    end function
+
+    integer(c_int) function c_multifab_set_fab(mf, index, fab, keep_views) &
+        bind(c, name="CeedlikeMultiFabSetFab"//SFX)
+      import
+      type(ceed_multifab), value :: mf
+      integer(ceed_int), value :: index
+      type(ceed_fab), value :: fab
+      logical(c_bool), value :: keep_views
+    end function
+
+    integer(c_int) function ceed_multifab_set_value(mf, value) &
+        bind(c, name="CeedlikeMultiFabSetValue"//SFX)
+      import
+      type(ceed_multifab), value :: mf
+      real(ceed_scalar), value :: value
+    end function
+
+    integer(c_int) function ceed_multifab_fill_ghosts(mf, period) &
+        bind(c, name="CeedlikeMultiFabFillGhosts"//SFX)
+      import
+      type(ceed_multifab), value :: mf
+      integer(ceed_int), intent(in), optional :: period(*)
+    end function
+
+    integer(c_int) function ceed_multifab_copy(mf, mf_copy) &
+        bind(c, name="CeedlikeMultiFabCopy"//SFX)
+      import
+      type(ceed_multifab), value :: mf, mf_copy
+    end function
+
+    integer(c_int) function c_multifab_gather(mf, with_ghosts, fill, fab, cover) &
+        bind(c, name="CeedlikeMultiFabGather"//SFX)
+      import
+      type(ceed_multifab), value :: mf
+      logical(c_bool), value :: with_ghosts
+      real(ceed_scalar), value :: fill
+      type(ceed_fab), value :: fab
+      integer(c_int8_t), intent(inout), optional :: cover(*)
+    end function
+
+    integer(c_int) function c_multifab_view(mf, stream) bind(c, name="CeedlikeMultiFabView"//SFX)
+      import
+      type(ceed_multifab), value :: mf
+      type(c_ptr), value :: stream
+    end function
+
+    integer(c_int) function ceed_multifab_get_ceed(mf, ceed) &
+        bind(c, name="CeedlikeMultiFabGetCeed"//SFX)
+      import
+      type(ceed_multifab), value :: mf
+      type(ceed_context), intent(inout) :: ceed
+    end function
+
+    type(ceed_context) function ceed_multifab_return_ceed(mf) &
+        bind(c, name="CeedlikeMultiFabReturnCeed"//SFX)
+      import
+      type(ceed_multifab), value :: mf
+    end function
+
+    integer(c_int) function ceed_multifab_destroy(mf) bind(c, name="CeedlikeMultiFabDestroy"//SFX)
+      import
+      type(ceed_multifab), intent(inout) :: mf
+    end function
+  end interface
+
+  ! ----------------------------------------------------------------------------------------------
   ! Python
   ! ----------------------------------------------------------------------------------------------
 
@@ -932,6 +1611,12 @@ contains
   ! ----------------------------------------------------------------------------------------------
   ! Vectors
   ! ----------------------------------------------------------------------------------------------
+
+  type(ceed_context) function ceed_vector_return_ceed(vec) result(ceed)
+    type(ceed_vector), intent(in) :: vec
+
+    ceed%handle = c_vector_return_ceed(vec)
+  end function
 
   integer(c_int) function vector_create_short(ceed, len, vec) result(code)
     type(ceed_context), intent(in) :: ceed
@@ -1234,6 +1919,569 @@ contains
     end if
     tensor = c_null_ptr
   end subroutine
+
+  ! ----------------------------------------------------------------------------------------------
+  ! Boxes
+  ! ----------------------------------------------------------------------------------------------
+
+  !> A box of as many directions as there are bounds; of cells, unless `centring` is given.
+  integer(c_int) function ceed_box_set(lo, hi, box, centring) result(code)
+    integer(ceed_int), intent(in) :: lo(:), hi(:)
+    type(ceed_box), intent(inout) :: box
+    integer(ceed_int), intent(in), optional :: centring
+    integer(ceed_int) :: nodes
+
+    if (size(lo) /= size(hi)) then
+      code = ceed_error(ceed_context(), ceed_error_dimension, "Bounds of different length")
+      return
+    end if
+    nodes = 0
+    if (present(centring)) nodes = centring
+    code = c_box_set(size(lo, kind=ceed_int), lo, hi, nodes, box)
+  end function
+
+  integer(c_int) function ceed_box_from_text(text, box) result(code)
+    character(*), intent(in) :: text
+    type(ceed_box), intent(inout) :: box
+
+    code = c_box_from_text(text//c_null_char, box)
+  end function
+
+  integer(c_int) function ceed_box_to_text(box, text) result(code)
+    type(ceed_box), intent(in) :: box
+    character(:), allocatable, intent(inout) :: text
+    character(kind=c_char), target :: written(ceed_box_text)
+
+    code = c_box_to_text(box, written, int(ceed_box_text, c_size_t))
+    if (code == 0) text = text_at(c_loc(written))
+  end function
+
+  ! ----------------------------------------------------------------------------------------------
+  ! Fabs
+  ! ----------------------------------------------------------------------------------------------
+
+  !> A fab of an array, with the array's own bounds: the indices of its first `dim` axes are those
+  !> of the whole block, of which `ghost` layers are not valid. Its last axis, if there is one more,
+  !> is the component, and its lower bound the number of the first one. The array is a target; its
+  !> lower bounds are seen when the whole array is given.
+  !>
+  !> ceed_copy_values copies any array, a section with strides too. ceed_use_pointer borrows it,
+  !> with positive strides: keep it alive and unmoved until the fab and its views have let go.
+  integer(c_int) function ceed_fab_create_from_array(ceed, a, dim, ghost, copy_mode, fab) &
+      result(code)
+    type(ceed_context), intent(in) :: ceed
+    real(ceed_scalar), pointer, intent(in) :: a(..)
+    integer(ceed_int), intent(in) :: dim
+    type(ceed_ghost), intent(in) :: ghost
+    integer(c_int), intent(in) :: copy_mode
+    type(ceed_fab), intent(inout) :: fab
+    type(ceed_array_layout) :: layout
+
+    code = ceed_array_get_layout(a, layout)
+    if (code == 0 .and. copy_mode == ceed_own_pointer) then
+      code = ceed_error(ceed, ceed_error_unsupported, &
+                        "Memory of Fortran can't be given away: use ceed_use_pointer")
+    end if
+    if (code == 0) code = check_dim(dim, layout)
+    if (code == 0) code = fab_of_layout(ceed, layout, dim, ghost, copy_mode, fab)
+    if (code == 0 .and. layout%rank > dim) then
+      code = ceed_fab_set_component_base(fab, int(layout%lower(layout%rank), ceed_int))
+    end if
+  end function
+
+  integer(c_int) function check_dim(dim, layout) result(code)
+    integer(ceed_int), intent(in) :: dim
+    type(ceed_array_layout), intent(in) :: layout
+
+    code = 0
+    if (dim < 1 .or. dim > 3 .or. layout%rank < dim .or. layout%rank > dim + 1) then
+      code = ceed_error(ceed_context(), ceed_error_dimension, &
+                        "An array of rank "//decimal(layout%rank + 0_ceed_size)//" in "// &
+                        decimal(dim + 0_ceed_size)//" directions: it has an axis for each of 1 "// &
+                        "to 3 directions, and one for components where there are several")
+    else if (any(layout%lower < -huge(0_ceed_int) - 1_ceed_size .or. &
+                 layout%lower + layout%extent > huge(0_ceed_int))) then
+      code = ceed_error(ceed_context(), ceed_error_dimension, "Bounds that do not fit ceed_int")
+    end if
+  end function
+
+  integer(c_int) function fab_of_layout(ceed, layout, dim, ghost, copy_mode, fab) result(code)
+    type(ceed_context), intent(in) :: ceed
+    type(ceed_array_layout), intent(in) :: layout
+    integer(ceed_int), intent(in) :: dim
+    type(ceed_ghost), intent(in) :: ghost
+    integer(c_int), intent(in) :: copy_mode
+    type(ceed_fab), intent(inout) :: fab
+    integer(ceed_size) :: strides(4)
+    integer(ceed_int) :: num_comp
+    type(ceed_box) :: box
+
+    box%dim = dim
+    box%lo(:dim) = int(layout%lower(:dim), ceed_int)
+    box%hi(:dim) = int(layout%lower(:dim) + layout%extent(:dim) - 1, ceed_int)
+    code = ceed_box_grow(box, ceed_ghost(-ghost%lo, -ghost%hi), box)
+    if (code /= 0) return
+    num_comp = 1
+    strides = 1
+    strides(:dim) = layout%stride(:dim)
+    if (layout%rank > dim) then
+      num_comp = int(layout%extent(layout%rank), ceed_int)
+      strides(4) = layout%stride(layout%rank)
+    end if
+    if (layout%contiguous) then
+      code = c_fab_create_from_array(ceed, box, ghost, num_comp, ceed_mem_host, copy_mode, &
+                                     array=layout%address, fab=fab)
+    else
+      code = c_fab_create_from_array(ceed, box, ghost, num_comp, ceed_mem_host, copy_mode, &
+                                     strides, layout%address, fab)
+    end if
+  end function
+
+  !> How a fab's array lies, as a pointer of `rank` axes sees it.
+  integer(c_int) function fab_layout(fab, rank, layout) result(code)
+    type(ceed_fab), intent(in) :: fab
+    integer, intent(in) :: rank
+    type(ceed_array_layout), intent(out) :: layout
+    integer(ceed_int) :: num_comp, base
+    integer(ceed_size) :: strides(4), lengths(3)
+    type(ceed_box) :: box
+
+    code = ceed_fab_get_region(fab, ceed_region_whole, box)
+    if (code == 0) code = ceed_box_get_lengths(box, lengths)
+    if (code == 0) code = ceed_fab_get_num_components(fab, num_comp)
+    if (code == 0) code = ceed_fab_get_component_base(fab, base)
+    if (code == 0) code = ceed_fab_get_strides(fab, strides)
+    if (code /= 0) return
+    layout%rank = rank
+    layout%lower(:3) = box%lo
+    layout%extent(:3) = lengths
+    layout%stride(:3) = strides(:3)
+    layout%lower(box%dim + 1) = base
+    layout%extent(box%dim + 1) = num_comp
+    layout%stride(box%dim + 1) = strides(4)
+    if (rank /= box%dim + 1 .and. (rank /= box%dim .or. num_comp /= 1)) then
+      code = ceed_error(ceed_fab_return_ceed(fab), ceed_error_dimension, &
+                        "A pointer of rank "//decimal(rank + 0_ceed_size)//" to a fab of "// &
+                        decimal(box%dim + 0_ceed_size)//" directions and "// &
+                        decimal(num_comp + 0_ceed_size)//" components")
+    end if
+  end function
+
+  !> The shape of an array, of one axis more, that has a fab's entries where its first index is 1.
+  integer(c_int) function parent_shape(fab, layout, parent) result(code)
+    type(ceed_fab), intent(in) :: fab
+    type(ceed_array_layout), intent(in) :: layout
+    integer(ceed_size), intent(out) :: parent(5)
+    integer(ceed_size) :: stride(4), next
+    integer :: i, n
+
+    n = layout%rank
+    next = 1
+    do i = 1, n
+      stride(i) = stride_from(layout, i)
+      if (stride(i) == 0) stride(i) = next
+      next = stride(i)*max(layout%extent(i), 1_ceed_size)
+    end do
+    code = 0
+    parent = 1
+    parent(1) = stride(1)
+    parent(n + 1) = layout%extent(n)
+    do i = 2, n
+      parent(i) = stride(i)/stride(i - 1)
+      if (modulo(stride(i), stride(i - 1)) /= 0 .or. parent(i) < layout%extent(i - 1)) then
+        code = ceed_error(ceed_fab_return_ceed(fab), ceed_error_incompatible, &
+                          "The fab's entries do not lie as those of an array of Fortran's: "// &
+                          "copy them into a fab of its own memory (ceed_fab_copy)")
+        return
+      end if
+    end do
+  end function
+
+  !> The stride of an axis, or of the next one that has any, or 0: with one entry, any will do.
+  pure integer(ceed_size) function stride_from(layout, axis) result(stride)
+    type(ceed_array_layout), intent(in) :: layout
+    integer, intent(in) :: axis
+    integer :: i
+
+    stride = 0
+    do i = axis, layout%rank
+      if (layout%extent(i) > 1) then
+        stride = layout%stride(i)
+        return
+      end if
+    end do
+  end function
+
+  !> Lend the entries of a fab, if a pointer of this rank can have them.
+  integer(c_int) function lend_fab(get, fab, mem_type, rank, layout, parent) result(code)
+    procedure(c_fab_get_array) :: get
+    type(ceed_fab), intent(in) :: fab
+    integer(c_int), intent(in) :: mem_type
+    integer, intent(in) :: rank
+    type(ceed_array_layout), intent(out) :: layout
+    integer(ceed_size), intent(out) :: parent(5)
+
+    code = fab_layout(fab, rank, layout)
+    if (code == 0) code = parent_shape(fab, layout, parent)
+    if (code == 0) code = get(fab, mem_type, layout%address)
+    if (code == 0 .and. any(layout%extent(:rank) == 0)) layout%address = c_loc(nothing)
+  end function
+
+  subroutine point_1(layout, parent, a)
+    type(ceed_array_layout), intent(in) :: layout
+    integer(ceed_size), intent(in) :: parent(5)
+    real(ceed_scalar), pointer, intent(inout) :: a(:)
+    real(ceed_scalar), pointer :: p(:, :)
+
+    call c_f_pointer(layout%address, p, parent(:2))
+    a(layout%lower(1):) => p(1, :layout%extent(1))
+  end subroutine
+
+  subroutine point_2(layout, parent, a)
+    type(ceed_array_layout), intent(in) :: layout
+    integer(ceed_size), intent(in) :: parent(5)
+    real(ceed_scalar), pointer, intent(inout) :: a(:, :)
+    real(ceed_scalar), pointer :: p(:, :, :)
+
+    call c_f_pointer(layout%address, p, parent(:3))
+    a(layout%lower(1):, layout%lower(2):) => p(1, :layout%extent(1), :layout%extent(2))
+  end subroutine
+
+  subroutine point_3(layout, parent, a)
+    type(ceed_array_layout), intent(in) :: layout
+    integer(ceed_size), intent(in) :: parent(5)
+    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :)
+    real(ceed_scalar), pointer :: p(:, :, :, :)
+
+    call c_f_pointer(layout%address, p, parent(:4))
+    a(layout%lower(1):, layout%lower(2):, layout%lower(3):) => &
+      p(1, :layout%extent(1), :layout%extent(2), :layout%extent(3))
+  end subroutine
+
+  subroutine point_4(layout, parent, a)
+    type(ceed_array_layout), intent(in) :: layout
+    integer(ceed_size), intent(in) :: parent(5)
+    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :, :)
+    real(ceed_scalar), pointer :: p(:, :, :, :, :)
+
+    call c_f_pointer(layout%address, p, parent)
+    a(layout%lower(1):, layout%lower(2):, layout%lower(3):, layout%lower(4):) => &
+      p(1, :layout%extent(1), :layout%extent(2), :layout%extent(3), :layout%extent(4))
+  end subroutine
+
+  integer(c_int) function fab_get_array_1(fab, mem_type, a) result(code)
+    type(ceed_fab), intent(in) :: fab
+    integer(c_int), intent(in) :: mem_type
+    real(ceed_scalar), pointer, intent(inout) :: a(:)
+    type(ceed_array_layout) :: layout
+    integer(ceed_size) :: parent(5)
+
+    code = lend_fab(c_fab_get_array, fab, mem_type, 1, layout, parent)
+    if (code == 0) call point_1(layout, parent, a)
+  end function
+
+  integer(c_int) function fab_get_array_2(fab, mem_type, a) result(code)
+    type(ceed_fab), intent(in) :: fab
+    integer(c_int), intent(in) :: mem_type
+    real(ceed_scalar), pointer, intent(inout) :: a(:, :)
+    type(ceed_array_layout) :: layout
+    integer(ceed_size) :: parent(5)
+
+    code = lend_fab(c_fab_get_array, fab, mem_type, 2, layout, parent)
+    if (code == 0) call point_2(layout, parent, a)
+  end function
+
+  integer(c_int) function fab_get_array_3(fab, mem_type, a) result(code)
+    type(ceed_fab), intent(in) :: fab
+    integer(c_int), intent(in) :: mem_type
+    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :)
+    type(ceed_array_layout) :: layout
+    integer(ceed_size) :: parent(5)
+
+    code = lend_fab(c_fab_get_array, fab, mem_type, 3, layout, parent)
+    if (code == 0) call point_3(layout, parent, a)
+  end function
+
+  integer(c_int) function fab_get_array_4(fab, mem_type, a) result(code)
+    type(ceed_fab), intent(in) :: fab
+    integer(c_int), intent(in) :: mem_type
+    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :, :)
+    type(ceed_array_layout) :: layout
+    integer(ceed_size) :: parent(5)
+
+    code = lend_fab(c_fab_get_array, fab, mem_type, 4, layout, parent)
+    if (code == 0) call point_4(layout, parent, a)
+  end function
+
+  integer(c_int) function fab_get_array_read_1(fab, mem_type, a) result(code)
+    type(ceed_fab), intent(in) :: fab
+    integer(c_int), intent(in) :: mem_type
+    real(ceed_scalar), pointer, intent(inout) :: a(:)
+    type(ceed_array_layout) :: layout
+    integer(ceed_size) :: parent(5)
+
+    code = lend_fab(c_fab_get_array_read, fab, mem_type, 1, layout, parent)
+    if (code == 0) call point_1(layout, parent, a)
+  end function
+
+  integer(c_int) function fab_get_array_read_2(fab, mem_type, a) result(code)
+    type(ceed_fab), intent(in) :: fab
+    integer(c_int), intent(in) :: mem_type
+    real(ceed_scalar), pointer, intent(inout) :: a(:, :)
+    type(ceed_array_layout) :: layout
+    integer(ceed_size) :: parent(5)
+
+    code = lend_fab(c_fab_get_array_read, fab, mem_type, 2, layout, parent)
+    if (code == 0) call point_2(layout, parent, a)
+  end function
+
+  integer(c_int) function fab_get_array_read_3(fab, mem_type, a) result(code)
+    type(ceed_fab), intent(in) :: fab
+    integer(c_int), intent(in) :: mem_type
+    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :)
+    type(ceed_array_layout) :: layout
+    integer(ceed_size) :: parent(5)
+
+    code = lend_fab(c_fab_get_array_read, fab, mem_type, 3, layout, parent)
+    if (code == 0) call point_3(layout, parent, a)
+  end function
+
+  integer(c_int) function fab_get_array_read_4(fab, mem_type, a) result(code)
+    type(ceed_fab), intent(in) :: fab
+    integer(c_int), intent(in) :: mem_type
+    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :, :)
+    type(ceed_array_layout) :: layout
+    integer(ceed_size) :: parent(5)
+
+    code = lend_fab(c_fab_get_array_read, fab, mem_type, 4, layout, parent)
+    if (code == 0) call point_4(layout, parent, a)
+  end function
+
+  integer(c_int) function fab_get_array_write_1(fab, mem_type, a) result(code)
+    type(ceed_fab), intent(in) :: fab
+    integer(c_int), intent(in) :: mem_type
+    real(ceed_scalar), pointer, intent(inout) :: a(:)
+    type(ceed_array_layout) :: layout
+    integer(ceed_size) :: parent(5)
+
+    code = lend_fab(c_fab_get_array_write, fab, mem_type, 1, layout, parent)
+    if (code == 0) call point_1(layout, parent, a)
+  end function
+
+  integer(c_int) function fab_get_array_write_2(fab, mem_type, a) result(code)
+    type(ceed_fab), intent(in) :: fab
+    integer(c_int), intent(in) :: mem_type
+    real(ceed_scalar), pointer, intent(inout) :: a(:, :)
+    type(ceed_array_layout) :: layout
+    integer(ceed_size) :: parent(5)
+
+    code = lend_fab(c_fab_get_array_write, fab, mem_type, 2, layout, parent)
+    if (code == 0) call point_2(layout, parent, a)
+  end function
+
+  integer(c_int) function fab_get_array_write_3(fab, mem_type, a) result(code)
+    type(ceed_fab), intent(in) :: fab
+    integer(c_int), intent(in) :: mem_type
+    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :)
+    type(ceed_array_layout) :: layout
+    integer(ceed_size) :: parent(5)
+
+    code = lend_fab(c_fab_get_array_write, fab, mem_type, 3, layout, parent)
+    if (code == 0) call point_3(layout, parent, a)
+  end function
+
+  integer(c_int) function fab_get_array_write_4(fab, mem_type, a) result(code)
+    type(ceed_fab), intent(in) :: fab
+    integer(c_int), intent(in) :: mem_type
+    real(ceed_scalar), pointer, intent(inout) :: a(:, :, :, :)
+    type(ceed_array_layout) :: layout
+    integer(ceed_size) :: parent(5)
+
+    code = lend_fab(c_fab_get_array_write, fab, mem_type, 4, layout, parent)
+    if (code == 0) call point_4(layout, parent, a)
+  end function
+
+  !> Give the array back; `a` points nowhere afterwards.
+  integer(c_int) function ceed_fab_restore_array(fab, a) result(code)
+    type(ceed_fab), intent(in) :: fab
+    real(ceed_scalar), pointer, intent(inout) :: a(..)
+    type(c_ptr) :: address
+
+    code = find_address(a, address)
+    if (code == 0) code = c_fab_restore_array(fab, address)
+    if (code == 0) call point_nowhere(a)
+  end function
+
+  integer(c_int) function ceed_fab_restore_array_read(fab, a) result(code)
+    type(ceed_fab), intent(in) :: fab
+    real(ceed_scalar), pointer, intent(inout) :: a(..)
+    type(c_ptr) :: address
+
+    code = find_address(a, address)
+    if (code == 0) code = c_fab_restore_array_read(fab, address)
+    if (code == 0) call point_nowhere(a)
+  end function
+
+  !> Let go of a borrowed array, with the current values in it. It is the caller's own, under the
+  !> caller's own name.
+  integer(c_int) function ceed_fab_take_array(fab, mem_type) result(code)
+    type(ceed_fab), intent(in) :: fab
+    integer(c_int), intent(in) :: mem_type
+    type(c_ptr) :: address
+
+    code = c_fab_take_array(fab, mem_type, address)
+  end function
+
+  !> The first index is the first axis, unless `order` says otherwise; without `region` it is the
+  !> whole block, without `comp` all components.
+  integer(c_int) function ceed_fab_export(fab, mem_type, mode, tensor, region, comp, num_comp, &
+                                          order) result(code)
+    type(ceed_fab), intent(in) :: fab
+    integer(c_int), intent(in) :: mem_type, mode
+    type(c_ptr), intent(inout) :: tensor
+    type(ceed_box), intent(in), optional :: region
+    integer(ceed_int), intent(in), optional :: comp, num_comp
+    integer(c_int), intent(in), optional :: order
+    integer(ceed_int) :: first, count
+    integer(c_int) :: axes
+
+    code = ceed_fab_get_component_base(fab, first)
+    if (code == 0) code = ceed_fab_get_num_components(fab, count)
+    if (code /= 0) return
+    if (present(comp)) then
+      first = comp
+      count = 1
+    end if
+    if (present(num_comp)) count = num_comp
+    axes = ceed_order_xyzn
+    if (present(order)) axes = order
+    code = c_fab_export(fab, mem_type, mode, region, first, count, axes, tensor)
+  end function
+
+  !> It is an error that views live, unless `keep_views` is given and true.
+  integer(c_int) function ceed_fab_resize(fab, box, ghost, num_comp, keep_views) result(code)
+    type(ceed_fab), intent(in) :: fab
+    type(ceed_box), intent(in) :: box
+    type(ceed_ghost), intent(in) :: ghost
+    integer(ceed_int), intent(in) :: num_comp
+    logical, intent(in), optional :: keep_views
+
+    code = c_fab_resize(fab, box, ghost, num_comp, is_true(keep_views))
+  end function
+
+  integer(c_int) function ceed_fab_replace(fab, by, keep_views) result(code)
+    type(ceed_fab), intent(in) :: fab, by
+    logical, intent(in), optional :: keep_views
+
+    code = c_fab_replace(fab, by, is_true(keep_views))
+  end function
+
+  pure logical(c_bool) function is_true(given)
+    logical, intent(in), optional :: given
+
+    is_true = .false.
+    if (present(given)) is_true = logical(given, c_bool)
+  end function
+
+  !> Print to a formatted unit, which is standard output unless it is given.
+  integer(c_int) function ceed_fab_view(fab, unit) result(code)
+    type(ceed_fab), intent(in) :: fab
+    integer, intent(in), optional :: unit
+    type(c_ptr) :: stream, buffer
+    integer(c_size_t) :: size
+
+    stream = open_memstream(buffer, size)
+    code = c_fab_view(fab, stream)
+    call print_stream(stream, buffer, size, unit)
+  end function
+
+  ! ----------------------------------------------------------------------------------------------
+  ! MultiFabs
+  ! ----------------------------------------------------------------------------------------------
+
+  !> Without `owners` all boxes are this process's.
+  integer(c_int) function ceed_multifab_create(ceed, boxes, ghost, num_comp, mf, owners, rank) &
+      result(code)
+    type(ceed_context), intent(in) :: ceed
+    type(ceed_box), intent(in) :: boxes(:)
+    type(ceed_ghost), intent(in) :: ghost
+    integer(ceed_int), intent(in) :: num_comp
+    type(ceed_multifab), intent(inout) :: mf
+    integer(ceed_int), intent(in), optional :: owners(:), rank
+
+    code = check_owners(boxes, owners)
+    if (code /= 0) return
+    code = c_multifab_create(ceed, size(boxes, kind=ceed_int), boxes, owners, rank_of(rank), &
+                             ghost, num_comp, mf)
+  end function
+
+  !> It is an error that views live, unless `keep_views` is given and true.
+  integer(c_int) function ceed_multifab_redefine(mf, boxes, ghost, num_comp, owners, rank, &
+                                                 keep_views) result(code)
+    type(ceed_multifab), intent(in) :: mf
+    type(ceed_box), intent(in) :: boxes(:)
+    type(ceed_ghost), intent(in) :: ghost
+    integer(ceed_int), intent(in) :: num_comp
+    integer(ceed_int), intent(in), optional :: owners(:), rank
+    logical, intent(in), optional :: keep_views
+
+    code = check_owners(boxes, owners)
+    if (code /= 0) return
+    code = c_multifab_redefine(mf, size(boxes, kind=ceed_int), boxes, owners, rank_of(rank), &
+                               ghost, num_comp, is_true(keep_views))
+  end function
+
+  integer(c_int) function check_owners(boxes, owners) result(code)
+    type(ceed_box), intent(in) :: boxes(:)
+    integer(ceed_int), intent(in), optional :: owners(:)
+
+    code = 0
+    if (present(owners)) then
+      if (size(owners) /= size(boxes)) then
+        code = ceed_error(ceed_context(), ceed_error_dimension, &
+                          "Boxes and owners of different number")
+      end if
+    end if
+  end function
+
+  pure integer(ceed_int) function rank_of(rank)
+    integer(ceed_int), intent(in), optional :: rank
+
+    rank_of = 0
+    if (present(rank)) rank_of = rank
+  end function
+
+  integer(c_int) function ceed_multifab_set_fab(mf, index, fab, keep_views) result(code)
+    type(ceed_multifab), intent(in) :: mf
+    integer(ceed_int), intent(in) :: index
+    type(ceed_fab), intent(in) :: fab
+    logical, intent(in), optional :: keep_views
+
+    code = c_multifab_set_fab(mf, index, fab, is_true(keep_views))
+  end function
+
+  !> `cover` has an element for each cell of the whole block of `fab`.
+  integer(c_int) function ceed_multifab_gather(mf, with_ghosts, fill, fab, cover) result(code)
+    type(ceed_multifab), intent(in) :: mf
+    logical, intent(in) :: with_ghosts
+    real(ceed_scalar), intent(in) :: fill
+    type(ceed_fab), intent(in) :: fab
+    integer(c_int8_t), intent(inout), optional :: cover(*)
+
+    code = c_multifab_gather(mf, is_true(with_ghosts), fill, fab, cover)
+  end function
+
+  !> Print to a formatted unit, which is standard output unless it is given.
+  integer(c_int) function ceed_multifab_view(mf, unit) result(code)
+    type(ceed_multifab), intent(in) :: mf
+    integer, intent(in), optional :: unit
+    type(c_ptr) :: stream, buffer
+    integer(c_size_t) :: size
+
+    stream = open_memstream(buffer, size)
+    code = c_multifab_view(mf, stream)
+    call print_stream(stream, buffer, size, unit)
+  end function
 
   ! ----------------------------------------------------------------------------------------------
   ! Python

@@ -137,6 +137,8 @@ typedef enum {
 
 typedef struct Ceed_private *Ceed;
 typedef struct CeedVector_private *CeedVector;
+typedef struct CeedFab_private *CeedFab;
+typedef struct CeedMultiFab_private *CeedMultiFab;
 typedef struct CeedRequest_private *CeedRequest;
 typedef struct CeedContextFieldLabel_private *CeedContextFieldLabel;
 typedef struct CeedElemRestriction_private *CeedElemRestriction;
@@ -492,6 +494,385 @@ typedef struct {
 /// Errors: CEED_ERROR_INCOMPATIBLE, CEED_ERROR_DIMENSION for ndim and shape, CEED_ERROR_ACCESS for
 ///         writability; the text names what the tensor has and what was wanted.
 int CeedDLPackCheck(const void *tensor, bool versioned, const CeedDLPackSpec *spec);
+
+// ------------------------------------------------------------------------------------------------
+// CeedBox: a range of indices in 1 to 3 directions, from any lower bound, of cells or nodes. A
+// plain struct; its functions are exact or an error: a bound that does not fit CeedInt is
+// CEED_ERROR_DIMENSION, a malformed box CEED_ERROR_INCOMPATIBLE.
+// ------------------------------------------------------------------------------------------------
+
+/// A box of indices. What stands in directions that are not there is ignored in arguments and 0 in
+/// results. Node i lies at the low face of cell i.
+typedef struct {
+  CeedInt dim;       // directions: 1 to 3
+  CeedInt lo[3];     // the first index of each direction
+  CeedInt hi[3];     // the last one; below lo: the box is empty
+  CeedInt centring;  // a bit for each direction, 1 for the first, 2, 4: set for nodes, else cells
+} CeedBox;
+
+/// How many layers there are around a box, on the low and on the high side of each direction.
+typedef struct {
+  CeedInt lo[3], hi[3];
+} CeedGhost;
+
+/// Make a box from `dim` bounds each.
+int CeedBoxSet(CeedInt dim, const CeedInt *lo, const CeedInt *hi, CeedInt centring, CeedBox *box);
+
+/// How many indices there are in each direction: 0 where the box is empty, 1 in directions that are
+/// not there.
+int CeedBoxGetLengths(CeedBox box, CeedSize lengths[3]);
+
+/// How many cells or nodes there are, the product of the lengths.
+int CeedBoxGetSize(CeedBox box, CeedSize *size);
+
+/// Whether a box has no cell or node.
+int CeedBoxIsEmpty(CeedBox box, bool *is_empty);
+
+/// Whether two boxes have the same directions, bounds and centring.
+int CeedBoxIsEqual(CeedBox a, CeedBox b, bool *is_equal);
+
+/// Whether every index of `inner` lies in `box`; both of one centring.
+int CeedBoxContains(CeedBox box, CeedBox inner, bool *contains);
+
+/// Move the bounds outwards by `widths`, or inwards by negative ones.
+int CeedBoxGrow(CeedBox box, CeedGhost widths, CeedBox *grown);
+
+/// Move a box by `dim` numbers of indices.
+int CeedBoxShift(CeedBox box, const CeedInt *by, CeedBox *shifted);
+
+/// What two boxes of one centring have in common; it may be empty.
+int CeedBoxIntersect(CeedBox a, CeedBox b, CeedBox *both);
+
+/// The smallest box that contains two boxes of one centring.
+int CeedBoxHull(CeedBox a, CeedBox b, CeedBox *hull);
+
+/// The same box on a mesh that is `ratio` >= 1 times as fine, by direction: lo becomes lo r; hi
+/// becomes (hi + 1) r - 1 for cells and hi r for nodes.
+int CeedBoxRefine(CeedBox box, const CeedInt *ratio, CeedBox *fine);
+
+/// The smallest box on a mesh that is `ratio` >= 1 times as coarse that covers this one: bounds are
+/// divided and rounded down, a node's hi up. An empty direction stays empty.
+int CeedBoxCoarsen(CeedBox box, const CeedInt *ratio, CeedBox *coarse);
+
+/// The nodes of cells, or the cells of nodes, by direction: lo stays, hi grows or shrinks by 1.
+int CeedBoxConvert(CeedBox box, CeedInt centring, CeedBox *converted);
+
+/// Read a box as AMReX writes it: ((lo,lo,lo) (hi,hi,hi) (type,type,type)) with `dim` numbers each,
+/// type 0 for cells and 1 for nodes. Blanks count nowhere. Nothing may stand behind it.
+int CeedBoxFromText(const char *text, CeedBox *box);
+
+/// Write a box in that form, into `size` bytes; CEED_BOX_TEXT bytes are always enough.
+///
+/// Errors: CEED_ERROR_DIMENSION when they are not.
+int CeedBoxToText(CeedBox box, char *text, size_t size);
+
+enum { CEED_BOX_TEXT = 88 };
+
+// ------------------------------------------------------------------------------------------------
+// CeedFab: memory with a box. The valid box, ghost layers around it, components. Counted, as a
+// vector is; what is exported outlives it. Exports, reference copies, destruction and deleters run
+// in any thread at any time, but not while CeedFabResize() or CeedFabReplace() replaces the fab.
+// ------------------------------------------------------------------------------------------------
+
+/// How the axes of an exported tensor stand: directions and then the component, or the other way
+/// round. Both are views of the same memory; of a box of two directions [x,y,n] and [n,y,x].
+typedef enum { CEED_ORDER_XYZN = 0, CEED_ORDER_NZYX = 1 } CeedAxisOrder;
+
+/// The parts of a fab that have a name: everything, ghost layers included; the valid box; the valid
+/// box without the layers that lie as near to its faces as the ghost layers are wide, where a
+/// stencil of that width reads no ghost.
+typedef enum { CEED_REGION_WHOLE = 0, CEED_REGION_VALID = 1, CEED_REGION_INTERIOR = 2 } CeedRegion;
+
+/// Make a fab without values; its memory comes with the first write (256-byte aligned), the first
+/// direction fastest and the component slowest. `box` is the valid box; it may be empty by hi =
+/// lo - 1.
+///
+/// Ownership: gives the caller a reference; release it with CeedFabDestroy().
+/// Errors:    CEED_ERROR_DIMENSION for negative widths, no components, or more than memory can
+///            hold.
+int CeedFabCreate(Ceed ceed, CeedBox box, CeedGhost ghost, CeedInt num_comp, CeedFab *fab);
+
+/// Make a fab over the entries of a vector: its first entry is the entry `offset` of the vector.
+/// `strides`, in entries, are of x, y, z and the component; NULL is compact, as CeedFabCreate() has
+/// it. The fab goes with the vector: when the vector gets other memory, so does the fab.
+///
+/// Ownership: holds a reference of the vector; gives a fab.
+/// Errors:    CEED_ERROR_DIMENSION when it reaches out of the vector; CEED_ERROR_INCOMPATIBLE for
+///            strides that are not positive, or with which two entries share memory.
+int CeedFabCreateFromVector(CeedVector vec, CeedSize offset, const CeedSize strides[4], CeedBox box,
+                            CeedGhost ghost, CeedInt num_comp, CeedFab *fab);
+
+/// Make a fab of an array whose first entry is the lowest index of the whole block. `strides`, in
+/// entries, are of x, y, z and the component; NULL is compact. What lies between the entries is
+/// never touched.
+///
+/// Ownership: copies, borrows or takes `array` as `copy_mode` says, as CeedVectorSetArray() does;
+///            gives a fab, a compact one for CEED_COPY_VALUES (any strides, in host memory).
+/// Errors:    as above for strides, but for CEED_COPY_VALUES.
+int CeedFabCreateFromArray(Ceed ceed, CeedBox box, CeedGhost ghost, CeedInt num_comp,
+                           CeedMemType mem_type, CeedCopyMode copy_mode, const CeedSize strides[4],
+                           CeedScalar *array, CeedFab *fab);
+
+/// Make a fab of a legacy tensor, whose first entry has the indices `lo`. It has one axis more than
+/// there are directions, for the component, as `order` says. `ghost` layers of it are not valid.
+///
+/// Ownership: takes the tensor on success, as CeedVectorTakeFromDLPack() does: CEED_COPY_VALUES
+///            copies any strides into a compact fab, the pointer modes adopt the memory as it lies.
+/// Errors:    CEED_ERROR_INCOMPATIBLE for another type or device, a malformed tensor, and in the
+///            pointer modes strides that are not positive; CEED_ERROR_DIMENSION for another number
+///            of axes, and ghost layers that are wider than the tensor.
+int CeedFabCreateFromDLPack(Ceed ceed, struct DLManagedTensor *tensor, CeedAxisOrder order,
+                            const CeedInt *lo, CeedInt centring, CeedGhost ghost,
+                            CeedCopyMode copy_mode, CeedFab *fab);
+
+/// The same for a versioned tensor; what says read-only stays so.
+int CeedFabCreateFromDLPackVersioned(Ceed ceed, struct DLManagedTensorVersioned *tensor,
+                                     CeedAxisOrder order, const CeedInt *lo, CeedInt centring,
+                                     CeedGhost ghost, CeedCopyMode copy_mode, CeedFab *fab);
+
+/// Share a fab: `*fab_copy` becomes a reference of the same object.
+///
+/// Ownership: gives a reference. What `*fab_copy` held before is released first; start from NULL.
+int CeedFabReferenceCopy(CeedFab fab, CeedFab *fab_copy);
+
+/// Give a fab another box, in new memory without values; views of the old memory become stale.
+///
+/// Errors: CEED_ERROR_ACCESS, with their number, while views live or an array is out; with
+///         `keep_views` views keep the old memory until the last of them ends.
+int CeedFabResize(CeedFab fab, CeedBox box, CeedGhost ghost, CeedInt num_comp, bool keep_views);
+
+/// Give a fab box, components and memory of another one, which keeps them, too; views of the old
+/// memory become stale. So a code tells that a field has moved: a fab is made of what it is now,
+/// and replaces what it was.
+///
+/// Errors: as CeedFabResize().
+int CeedFabReplace(CeedFab fab, CeedFab by, bool keep_views);
+
+/// A number that changes whenever box or memory of the fab are replaced, by the functions above or
+/// in a MultiFab, though the address be the same. A view that was made at another number is stale.
+int CeedFabGetGeneration(CeedFab fab, uint64_t *generation);
+
+/// The valid box, and the ghost layers around it.
+int CeedFabGetBox(CeedFab fab, CeedBox *box);
+int CeedFabGetGhost(CeedFab fab, CeedGhost *ghost);
+
+/// The box of a part that has a name. An interior may be empty.
+int CeedFabGetRegion(CeedFab fab, CeedRegion region, CeedBox *box);
+
+/// The ghost cells on one side of the valid box: `side` has -1 for the low side, 1 for the high
+/// side or 0 for each of the `dim` directions. One number that is not 0 is a face, two are an edge
+/// (in two directions a corner), three a corner; 0 everywhere is the valid box. Empty where the
+/// width is 0.
+int CeedFabGetGhostRegion(CeedFab fab, const CeedInt *side, CeedBox *box);
+
+/// The number of components, and the number of the first one: 0 unless it was set. Fortran counts
+/// from 1.
+int CeedFabGetNumComponents(CeedFab fab, CeedInt *num_comp);
+int CeedFabGetComponentBase(CeedFab fab, CeedInt *base);
+int CeedFabSetComponentBase(CeedFab fab, CeedInt base);
+
+/// How far entries lie apart in memory that are neighbours in x, y, z and the component.
+int CeedFabGetStrides(CeedFab fab, CeedSize strides[4]);
+
+/// The vector of all entries, the first direction fastest and the component slowest.
+///
+/// Ownership: gives a reference; release it with CeedVectorDestroy(). It shares the memory.
+/// Errors:    CEED_ERROR_INCOMPATIBLE, with the strides, where the memory is not compact.
+int CeedFabGetVector(CeedFab fab, CeedVector *vec);
+
+/// The entry with the lowest indices, lent for reading and writing as CeedVectorGetArray() does,
+/// for reading, or for writing all entries. Index (i,j,k) of component n lies (i - lo_x) sx +
+/// (j - lo_y) sy + (k - lo_z) sz + (n - base) sn entries further, with lo of the whole block.
+///
+/// Errors: as those of the vector's functions. Fabs over one vector exclude each other as its
+///         arrays do.
+int CeedFabGetArray(CeedFab fab, CeedMemType mem_type, CeedScalar **array);
+int CeedFabGetArrayRead(CeedFab fab, CeedMemType mem_type, const CeedScalar **array);
+int CeedFabGetArrayWrite(CeedFab fab, CeedMemType mem_type, CeedScalar **array);
+
+/// End such an access; sets `*array` to NULL.
+int CeedFabRestoreArray(CeedFab fab, CeedScalar **array);
+int CeedFabRestoreArrayRead(CeedFab fab, const CeedScalar **array);
+
+/// Give borrowed or adopted memory back, as CeedVectorTakeArray() does; the fab then has no values.
+///
+/// Errors: CEED_ERROR_ACCESS, with their number, while views live.
+int CeedFabTakeArray(CeedFab fab, CeedMemType mem_type, CeedScalar **array);
+
+/// Set all entries of components comp, comp + 1, ... in a region; NULL is the whole block.
+/// Components count from the fab's base.
+///
+/// Errors: CEED_ERROR_DIMENSION for what is not in the fab; CEED_ERROR_INCOMPLETE for a part of a
+///         fab without values.
+int CeedFabSetValue(CeedFab fab, const CeedBox *region, CeedInt comp, CeedInt num_comp,
+                    CeedScalar value);
+
+/// Copy what two fabs of one centring both have of a region, NULL being everywhere, ghost layers
+/// included: components comp, comp + 1, ... of `fab` to copy_comp, copy_comp + 1, ... of
+/// `fab_copy`, each counted from its fab's base. Fabs may share memory.
+///
+/// Errors: CEED_ERROR_DIMENSION for components that are not there; CEED_ERROR_INCOMPLETE when one
+///         has no values yet.
+int CeedFabCopy(CeedFab fab, const CeedBox *region, CeedInt comp, CeedInt num_comp,
+                CeedFab fab_copy, CeedInt copy_comp);
+
+/// Export a region of a fab, NULL being the whole block, and components comp, comp + 1, ..., in a
+/// mode of CeedVectorExport(): a tensor of one axis for each direction and one for the component,
+/// over the fab's memory. An empty region is a tensor without entries.
+///
+/// Ownership: gives the caller a tensor. The memory lives until its deleter is called, whatever
+///            becomes of the fab. A copy (CEED_EXPORT_COPY) is C-contiguous in the order asked for.
+/// Errors:    CEED_ERROR_DIMENSION for a region or components that are not in the fab; the others
+///            as CeedVectorExport().
+int CeedFabExport(CeedFab fab, CeedMemType mem_type, CeedExportMode mode, const CeedBox *region,
+                  CeedInt comp, CeedInt num_comp, CeedAxisOrder order,
+                  struct DLManagedTensorVersioned **tensor);
+
+/// The number of live exports of the fab's memory, as CeedVectorGetExportCount() counts them, and
+/// the DLPack device they would carry.
+int CeedFabGetExportCount(CeedFab fab, CeedSize *count);
+int CeedFabGetDLPackDevice(CeedFab fab, CeedMemType mem_type, int32_t *device_type,
+                           int32_t *device_id);
+
+/// Which memory types hold memory of this fab, and which hold its current values.
+int CeedFabGetMemTypes(CeedFab fab, bool holds[2], bool current[2]);
+
+/// Print box, ghost layers, components and strides of a fab.
+int CeedFabView(CeedFab fab, FILE *stream);
+
+/// The context of a fab.
+///
+/// Ownership: gives a reference; release it with CeedDestroy().
+int CeedFabGetCeed(CeedFab fab, Ceed *ceed);
+
+/// The context of a fab, lent; returns it, or NULL for a bad handle.
+Ceed CeedFabReturnCeed(CeedFab fab);
+
+/// Release a reference and set `*fab` to NULL; NULL is accepted, twice is safe. Exports never block
+/// it: they keep the memory alive.
+///
+/// Errors: CEED_ERROR_ACCESS while an array is out; the fab stays alive.
+int CeedFabDestroy(CeedFab *fab);
+
+// ------------------------------------------------------------------------------------------------
+// CeedMultiFab: the boxes of one level, who owns each, and the fabs of this process. A box is named
+// by its place in the list, so that loops over fabs may nest, end early and run in many threads:
+// there is nothing to advance. Crossing processes is the code's own MPI.
+// ------------------------------------------------------------------------------------------------
+
+/// Make the fabs of the boxes that `owners` gives to this process, `rank`; NULL owners: all. The
+/// boxes are valid boxes of one centring, which need not cover a rectangle. Fabs are as
+/// CeedFabCreate() makes them; memory comes with their first values.
+///
+/// Ownership: copies the lists. Gives a reference; release it with CeedMultiFabDestroy().
+int CeedMultiFabCreate(Ceed ceed, CeedInt num_boxes, const CeedBox *boxes, const CeedInt *owners,
+                       CeedInt rank, CeedGhost ghost, CeedInt num_comp, CeedMultiFab *mf);
+
+/// Share a MultiFab: `*mf_copy` becomes a reference of the same object.
+///
+/// Ownership: gives a reference. What `*mf_copy` held before is released first; start from NULL.
+int CeedMultiFabReferenceCopy(CeedMultiFab mf, CeedMultiFab *mf_copy);
+
+/// Give a MultiFab another list of boxes, with new fabs without values; views of the old fabs
+/// become stale, and a fab that somebody else has a reference of is on its own from now on. Level
+/// and ratio stay.
+///
+/// Errors: CEED_ERROR_ACCESS, with their number, while views of the fabs live or arrays are out;
+///         with `keep_views` views keep the old memory until the last of them ends.
+int CeedMultiFabRedefine(CeedMultiFab mf, CeedInt num_boxes, const CeedBox *boxes,
+                         const CeedInt *owners, CeedInt rank, CeedGhost ghost, CeedInt num_comp,
+                         bool keep_views);
+
+/// A number that grows with CeedMultiFabRedefine().
+int CeedMultiFabGetGeneration(CeedMultiFab mf, uint64_t *generation);
+
+/// The level, 0 unless it was set, and how many of its cells lie along one of the next coarser
+/// level, by direction: 1 unless it was set.
+int CeedMultiFabSetLevel(CeedMultiFab mf, CeedInt level, const CeedInt ratio[3]);
+int CeedMultiFabGetLevel(CeedMultiFab mf, CeedInt *level, CeedInt ratio[3]);
+
+/// What the MultiFab was made with.
+int CeedMultiFabGetNumBoxes(CeedMultiFab mf, CeedInt *num_boxes);
+int CeedMultiFabGetNumComponents(CeedMultiFab mf, CeedInt *num_comp);
+int CeedMultiFabGetGhost(CeedMultiFab mf, CeedGhost *ghost);
+int CeedMultiFabGetRank(CeedMultiFab mf, CeedInt *rank);
+
+/// The box, and the owner of the box, at a place of the list.
+///
+/// Errors: CEED_ERROR_DIMENSION for a place that is not there, here and below.
+int CeedMultiFabGetBox(CeedMultiFab mf, CeedInt index, CeedBox *box);
+int CeedMultiFabGetOwner(CeedMultiFab mf, CeedInt index, CeedInt *owner);
+
+/// The smallest box that contains all valid boxes.
+///
+/// Errors: CEED_ERROR_INCOMPLETE where there are none.
+int CeedMultiFabGetHull(CeedMultiFab mf, CeedBox *hull);
+
+/// How many boxes this process owns, and the place in the list of the local-th of them.
+int CeedMultiFabGetNumLocal(CeedMultiFab mf, CeedInt *num_local);
+int CeedMultiFabGetLocalIndex(CeedMultiFab mf, CeedInt local, CeedInt *index);
+
+/// The fab of a box of this process, by its place in the list of all boxes.
+///
+/// Ownership: gives a reference; release it with CeedFabDestroy().
+/// Errors:    CEED_ERROR_ACCESS, with the owner, for a box of another process.
+int CeedMultiFabGetFab(CeedMultiFab mf, CeedInt index, CeedFab *fab);
+
+/// Put another fab in the place of one: memory of the code. It has the same valid box and number of
+/// components; the ghost layers may differ. Views of the fab that was there become stale.
+///
+/// Ownership: holds a reference.
+/// Errors:    CEED_ERROR_DIMENSION for another box; CEED_ERROR_ACCESS while views of the old fab
+///            live or an array is out, but for `keep_views`.
+int CeedMultiFabSetFab(CeedMultiFab mf, CeedInt index, CeedFab fab, bool keep_views);
+
+/// Set all entries of all local fabs, ghosts included.
+int CeedMultiFabSetValue(CeedMultiFab mf, CeedScalar value);
+
+/// Fill ghost cells from the valid cells of other local boxes and of periodic images: `period` is
+/// the number of cells after which each direction repeats itself, 0 where it does not; NULL: it
+/// does nowhere. Other ghost cells stay as they are. Where several boxes have a node, the first in
+/// the list counts.
+///
+/// Errors: CEED_ERROR_DIMENSION for a period that the boxes do not fit in; CEED_ERROR_INCOMPLETE
+///         for a fab without values; CEED_ERROR_ACCESS as CeedFabGetArray(). No cell was written
+///         then.
+int CeedMultiFabFillGhosts(CeedMultiFab mf, const CeedInt *period);
+
+/// Copy the valid cells of one MultiFab to the valid cells of another, where both have them in this
+/// process: what a regrid keeps. Both have the same centring and number of components.
+///
+/// Errors: as above.
+int CeedMultiFabCopy(CeedMultiFab mf, CeedMultiFab mf_copy);
+
+/// Where a cell of a gathered array comes from.
+enum { CEED_COVER_NONE = 0, CEED_COVER_GHOST = 1, CEED_COVER_VALID = 2 };
+
+/// Gather the local fabs in one: every cell of `fab`, ghosts included, becomes that of a valid box,
+/// else, with `with_ghosts`, that of a ghost layer, else `fill`; of several the first in the list.
+/// `fab` has any box of the same centring, and the number of components of the MultiFab.
+/// `cover` has one CEED_COVER_... for each cell of the whole block, the first direction fastest;
+/// NULL: not wanted.
+///
+/// Errors: CEED_ERROR_INCOMPLETE for a fab without values; CEED_ERROR_ACCESS as CeedFabGetArray().
+int CeedMultiFabGather(CeedMultiFab mf, bool with_ghosts, CeedScalar fill, CeedFab fab,
+                       CeedInt8 *cover);
+
+/// Print level and boxes, with owners.
+int CeedMultiFabView(CeedMultiFab mf, FILE *stream);
+
+/// The context of a MultiFab.
+///
+/// Ownership: gives a reference; release it with CeedDestroy().
+int CeedMultiFabGetCeed(CeedMultiFab mf, Ceed *ceed);
+
+/// The context of a MultiFab, lent; returns it, or NULL for a bad handle.
+Ceed CeedMultiFabReturnCeed(CeedMultiFab mf);
+
+/// Release a reference and set `*mf` to NULL; NULL is accepted, twice is safe.
+///
+/// Errors: CEED_ERROR_ACCESS while an array of one of its fabs is out; the MultiFab stays alive.
+int CeedMultiFabDestroy(CeedMultiFab *mf);
 
 // ------------------------------------------------------------------------------------------------
 // CeedElemRestriction: which entries of an L-vector (all unknowns) belong to which element. An

@@ -63,13 +63,17 @@ from ._object import (
     VECTOR_ACTIVE,
     VECTOR_NONE,
 )
+from .box import Box
 from .callback import Data, Grad, Interp, QField, Weight
 from .ceed import Ceed
 from .context import QFunctionContext
 from .dlpack import describe, from_dlpack
 from .explain import Explanation, explain
+from .fab import Fab, FabView
 from .fem import Basis, CompositeOperator, ElemRestriction, Operator, OperatorField
+from .index import At
 from .mesh import Mesh
+from .multifab import MultiFab
 from .qfunction import QFunction, QFunctionField
 from .space import Geometry, Space
 from .vector import Exchange, Vector
@@ -106,7 +110,9 @@ __all__ = [
     "USE_POINTER",
     "VECTOR_ACTIVE",
     "VECTOR_NONE",
+    "At",
     "Basis",
+    "Box",
     "Ceed",
     "CeedAccessError",
     "CeedBackendError",
@@ -123,10 +129,13 @@ __all__ = [
     "ElemRestriction",
     "Exchange",
     "Explanation",
+    "Fab",
+    "FabView",
     "Geometry",
     "Grad",
     "Interp",
     "Mesh",
+    "MultiFab",
     "Operator",
     "OperatorField",
     "QField",

@@ -19,7 +19,7 @@ typedef struct {
   CeedVector vec;
   CeedScalar *data;
   CeedMemType mem_type;
-  int64_t shape[1];
+  int64_t shape[1], step;        /* the step in bytes */
   DLManagedTensorVersioned *pin; /* once restored, while views are left */
   Py_ssize_t views;
   bool reads, is_open;
@@ -77,6 +77,7 @@ PyObject *OpenMethod(PyObject *object, PyObject *args) {
   if (!self) return NULL;
   self->lib = owner->lib;
   self->shape[0] = owner->shape[0];
+  self->step = owner->lib->item_size;
   self->mem_type = (CeedMemType)mem_type;
   self->reads = kind == READ;
   code = self->lib->VectorReferenceCopy(owner->vec, &self->vec);
@@ -115,13 +116,14 @@ static void BracketDealloc(PyObject *object) {
 
 static int BracketGetBuffer(PyObject *object, Py_buffer *view, int flags) {
   Bracket *self = (Bracket *)object;
+  const Memory memory = {self->data, 1, self->shape, &self->step, self->reads};
 
   view->obj = NULL;
   if (!self->is_open) {
     PyErr_SetString(ErrorClass(CEED_ERROR_ACCESS), "the array was restored");
     return -1;
   }
-  if (FillBuffer(object, view, flags, self->lib, self->data, self->shape, self->reads)) return -1;
+  if (FillBuffer(object, view, flags, self->lib, &memory)) return -1;
   self->views++;
   return 0;
 }
@@ -201,19 +203,27 @@ static LeaseState *StateCreate(DLManagedTensorVersioned *inner) {
   return state;
 }
 
-/* _lease(): the memory for readers, until the consumer lets go. */
-PyObject *LeaseMethod(PyObject *object, PyObject *Py_UNUSED(unused)) {
+/* _lease(why=None): the memory for readers, until the consumer lets go; or a compact copy of it,
+   where there is a reason why. */
+PyObject *LeaseMethod(PyObject *object, PyObject *args) {
   Exporter *owner = (Exporter *)object;
+  const Request whole = {.ndim = 1, .shape = owner->shape};
   DLManagedTensorVersioned *inner;
+  PyObject *why = NULL;
   Lease *self;
-  int code = owner->lib->VectorExport(owner->vec, CEED_MEM_HOST, CEED_EXPORT_READ, 1, owner->shape,
-                                      NULL, &inner);
+  int code;
 
+  if (!PyArg_ParseTuple(args, "|U", &why)) return NULL;
+  code = owner->kind->export(owner, why ? CEED_EXPORT_COPY : CEED_EXPORT_READ, &whole, &inner);
   if (code) return Raise(owner->lib, code);
   self = (Lease *)Allocate(lease_type);
   if (self) self->state = StateCreate(inner);
   if (self && self->state) {
-    RecordExchange(owner, true, "shares the vector's memory with readers, who hold a lease");
+    if (why) {
+      RecordCopy(owner, why);
+    } else {
+      RecordExchange(owner, true, owner->kind->leases);
+    }
     return (PyObject *)self;
   }
   inner->deleter(inner);

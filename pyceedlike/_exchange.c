@@ -19,12 +19,11 @@ const Library libraries[2] = {
 };
 Ceed contexts[2];
 PyObject *given[GIVEN_COUNT];
-PyTypeObject *exporter_type, *bracket_type, *lease_type;
+PyTypeObject *exporter_type, *vector_type, *fab_type, *fab_view_type, *bracket_type, *lease_type;
 
 static PyObject *error_classes[CEED_ERROR_ACCESS - CEED_ERROR_UNSUPPORTED + 1];
 static PyObject *s_stream, *s_max_version, *s_dl_device, *s_copy, *s_release, *cpu_device;
 
-static const char shared_memory[] = "shares the vector's memory";
 static const char copied_as_asked[] = "a private copy, as asked";
 static const char copied_for_legacy[] =
     "a private copy: the memory is read-only or leased to readers, and a legacy tensor can't say "
@@ -152,15 +151,6 @@ PyObject *WrapInLegacy(DLManagedTensorVersioned *inner) {
 // What a consumer asks for
 // ------------------------------------------------------------------------------------------------
 
-typedef struct {
-  CeedMemType mem_type;
-  CeedExportMode mode;
-  CeedInt ndim;
-  const int64_t *shape;
-  bool versioned, relabel; /* relabel: call pinned or managed memory plain host memory */
-  int copy;                /* 1, 0, or -1 for "if needed" */
-} Request;
-
 static int ParseLong(PyObject *value, const char *fault, long *number) {
   int overflow;
 
@@ -210,7 +200,7 @@ static int ParseDevice(Exporter *self, PyObject *value, Request *request) {
 
   if (value == Py_None) return 0;
   if (ParsePair(value, "dl_device must be None or a tuple of two integers", pair)) return -1;
-  code = self->lib->VectorGetDLPackDevice(self->vec, CEED_MEM_HOST, &type, &id);
+  code = self->kind->device(self, CEED_MEM_HOST, &type, &id);
   if (code) {
     RaiseExport(self->lib, code);
     return -1;
@@ -219,8 +209,8 @@ static int ParseDevice(Exporter *self, PyObject *value, Request *request) {
   request->relabel = pair[0] == DLPACK_CPU && pair[1] == 0;
   if (request->relabel) return 0;
   PyErr_Format(given[EXPORT_ERROR],
-               "dl_device=(%ld, %ld) can't be served: this vector's memory is on (%d, %d)", pair[0],
-               pair[1], (int)type, (int)id);
+               "dl_device=(%ld, %ld) can't be served: this %s's memory is on (%d, %d)", pair[0],
+               pair[1], self->kind->noun, (int)type, (int)id);
   return -1;
 }
 
@@ -277,14 +267,12 @@ static int ParseRequest(Exporter *self, PyObject *const *args, PyObject *names, 
 // Exports
 // ------------------------------------------------------------------------------------------------
 
-static PyObject *Export(Exporter *self, const Request *request,
-                        PyObject *(*raise)(const Library *, int)) {
+PyObject *Export(Exporter *self, const Request *request, PyObject *(*raise)(const Library *, int)) {
   const Library *lib = self->lib;
-  const char *reason = request->copy == 1 ? copied_as_asked : shared_memory;
+  const char *reason = request->copy == 1 ? copied_as_asked : self->kind->shares;
   CeedExportMode mode = request->copy == 1 ? CEED_EXPORT_COPY : request->mode;
   DLManagedTensorVersioned *tensor;
-  int code = lib->VectorExport(self->vec, request->mem_type, mode, request->ndim, request->shape,
-                               NULL, &tensor);
+  int code = self->kind->export(self, mode, request, &tensor);
 
   if (!code && !request->versioned && (tensor->flags & DLPACK_FLAG_READ_ONLY)) {
     tensor->deleter(tensor);
@@ -295,20 +283,18 @@ static PyObject *Export(Exporter *self, const Request *request,
       return NULL;
     }
     reason = copied_for_legacy;
-    code = lib->VectorExport(self->vec, request->mem_type, CEED_EXPORT_COPY, request->ndim,
-                             request->shape, NULL, &tensor);
+    code = self->kind->export(self, CEED_EXPORT_COPY, request, &tensor);
   }
   if (code) return raise(lib, code);
   if (request->relabel) tensor->dl_tensor.device = (DLDevice){DLPACK_CPU, 0};
-  RecordExchange(self, reason == shared_memory, reason);
+  RecordExchange(self, reason == self->kind->shares, reason);
   return request->versioned ? WrapVersioned(tensor) : WrapInLegacy(tensor);
 }
 
 PyDoc_STRVAR(
     dlpack_doc,
     "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
-    "Return a DLPack capsule that shares the vector's memory, which lives as long as the "
-    "capsule's\n"
+    "Return a DLPack capsule that shares the memory, which lives as long as the capsule's "
     "tensor.\n\n"
     "Without max_version=(1, 0) or later it is a legacy tensor; read-only or leased memory is "
     "then\n"
@@ -317,20 +303,20 @@ PyDoc_STRVAR(
 
 static PyObject *ExportVersioned(Exporter *self) {
   DLManagedTensorVersioned *tensor;
-  int code = self->lib->VectorToDLPackVersioned(NULL, self->vec, CEED_MEM_HOST, &tensor);
+  int code = self->kind->share(self, &tensor);
 
   if (__builtin_expect(code, 0)) return RaiseExport(self->lib, code);
-  RecordExchange(self, true, shared_memory);
+  RecordExchange(self, true, self->kind->shares);
   return WrapVersioned(tensor);
 }
 
 static PyObject *ExportLegacy(Exporter *self, const Request *request) {
   DLManagedTensor *tensor;
 
-  if (self->lib->VectorToDLPack(NULL, self->vec, CEED_MEM_HOST, &tensor)) {
+  if (!self->kind->share_legacy || self->kind->share_legacy(self, &tensor)) {
     return Export(self, request, RaiseExport); /* which knows when to copy */
   }
-  RecordExchange(self, true, shared_memory);
+  RecordExchange(self, true, self->kind->shares);
   return WrapLegacy(tensor);
 }
 
@@ -355,7 +341,7 @@ PyDoc_STRVAR(device_doc,
 static PyObject *DeviceMethod(PyObject *object, PyObject *Py_UNUSED(unused)) {
   Exporter *self = (Exporter *)object;
   int32_t type, id;
-  int code = self->lib->VectorGetDLPackDevice(self->vec, CEED_MEM_HOST, &type, &id);
+  int code = self->kind->device(self, CEED_MEM_HOST, &type, &id);
 
   if (code) return RaiseExport(self->lib, code);
   if (type != DLPACK_CPU || id) return Py_BuildValue("(ii)", (int)type, (int)id);
@@ -415,11 +401,18 @@ static int CheckMode(const Request *request) {
   return PyErr_Occurred() ? -1 : 0;
 }
 
+static PyObject *RefuseShape(const Exporter *self) {
+  PyErr_Format(PyExc_TypeError, "shape is for vectors: a %s has the axes of its box",
+               self->kind->noun);
+  return NULL;
+}
+
 PyDoc_STRVAR(
     to_dlpack_doc,
     "to_dlpack($self, mem_type=None, *, shape=None, mode='shared', copy=None,\n"
     "          max_version=None)\n--\n\n"
-    "Return a DLPack capsule of the vector's memory, with a shape if one is given (C order, from\n"
+    "Return a DLPack capsule of the memory; of a vector with a shape if one is given (C order, "
+    "from\n"
     "the first entry on).\n\n"
     "mode 'shared': both sides see each other's writes; 'read': nobody writes until the tensor is\n"
     "released; 'write': nobody else reads or writes until then; the last two need\n"
@@ -445,6 +438,7 @@ static PyObject *ToDLPackMethod(PyObject *object, PyObject *args, PyObject *keyw
     return NULL;
   }
   if (shape != Py_None) {
+    if (self->kind != &vector_kind) return RefuseShape(self);
     if (ParseShape(shape, axes, &request.ndim)) return NULL;
     request.shape = axes;
   }
@@ -452,103 +446,17 @@ static PyObject *ToDLPackMethod(PyObject *object, PyObject *args, PyObject *keyw
 }
 
 // ------------------------------------------------------------------------------------------------
-// The buffer protocol and the array interface
-// ------------------------------------------------------------------------------------------------
-
-int FillBuffer(PyObject *owner, Py_buffer *view, int flags, const Library *lib, void *data,
-               int64_t *shape, bool read_only) {
-  view->obj = NULL;
-  if (read_only && (flags & PyBUF_WRITABLE)) {
-    PyErr_SetString(ErrorClass(CEED_ERROR_ACCESS), "this memory is for reading only");
-    return -1;
-  }
-  view->buf = data ? data : (void *)owner; /* an empty buffer has an address, too */
-  view->itemsize = lib->item_size;
-  view->len = (Py_ssize_t)shape[0] * lib->item_size;
-  view->readonly = read_only;
-  view->ndim = 1;
-  view->format = flags & PyBUF_FORMAT ? (char *)lib->format : NULL;
-  view->shape = flags & PyBUF_ND ? (Py_ssize_t *)shape : NULL;
-  view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? (Py_ssize_t *)&lib->item_size : NULL;
-  view->suboffsets = NULL;
-  view->internal = NULL;
-  Py_INCREF(owner);
-  view->obj = owner;
-  return 0;
-}
-
-static int GetBuffer(PyObject *object, Py_buffer *view, int flags) {
-  Exporter *self = (Exporter *)object;
-  DLManagedTensorVersioned *tensor;
-  int code = self->lib->VectorToDLPackVersioned(NULL, self->vec, CEED_MEM_HOST, &tensor);
-
-  view->obj = NULL;
-  if (code) {
-    RaiseExport(self->lib, code);
-    return -1;
-  }
-  if (FillBuffer(object, view, flags, self->lib, tensor->dl_tensor.data, self->shape,
-                 tensor->flags & DLPACK_FLAG_READ_ONLY)) {
-    tensor->deleter(tensor);
-    return -1;
-  }
-  view->internal = tensor;
-  return 0;
-}
-
-static void ReleaseBuffer(PyObject *Py_UNUSED(object), Py_buffer *view) {
-  DLManagedTensorVersioned *tensor = view->internal;
-
-  tensor->deleter(tensor);
-}
-
-/* Whoever reads this keeps an address and releases nothing: the memory is pinned for life. No
-   AttributeError, or numpy.asarray() would take the vector for a scalar where its memory is in use.
- */
-static PyObject *GetArrayInterface(PyObject *object, void *Py_UNUSED(unused)) {
-  Exporter *self = (Exporter *)object;
-  const Library *lib = self->lib;
-  DLManagedTensorVersioned *tensor;
-  PyObject *interface, *read_only;
-  int code = lib->VectorToDLPackVersioned(NULL, self->vec, CEED_MEM_HOST, &tensor);
-
-  if (code) return RaiseExport(lib, code);
-  if (!self->pin) {
-    code = lib->VectorExport(self->vec, CEED_MEM_HOST, CEED_EXPORT_PIN, 1, self->shape, NULL,
-                             &self->pin);
-  }
-  if (code) {
-    tensor->deleter(tensor);
-    return RaiseExport(lib, code);
-  }
-  read_only = tensor->flags & DLPACK_FLAG_READ_ONLY ? Py_True : Py_False;
-  interface = Py_BuildValue(
-      "{s:i,s:s,s:(n),s:(NO),s:O}", "version", 3, "typestr", lib->typestr, "shape",
-      (Py_ssize_t)self->shape[0], "data",
-      PyLong_FromVoidPtr(tensor->dl_tensor.data ? tensor->dl_tensor.data : (void *)self), read_only,
-      "strides", Py_None);
-  tensor->deleter(tensor);
-  return interface;
-}
-
-// ------------------------------------------------------------------------------------------------
 // Texts that the library prints
 // ------------------------------------------------------------------------------------------------
 
-typedef struct {
-  char *text;
-  size_t size;
-  FILE *stream;
-} Printed;
-
-static FILE *PrintedOpen(Printed *printed) {
+FILE *PrintedOpen(Printed *printed) {
   *printed = (Printed){NULL, 0, NULL};
   printed->stream = open_memstream(&printed->text, &printed->size);
   if (!printed->stream) PyErr_NoMemory();
   return printed->stream;
 }
 
-static PyObject *PrintedClose(Printed *printed, const Library *lib, int code) {
+PyObject *PrintedClose(Printed *printed, const Library *lib, int code) {
   PyObject *text = NULL;
 
   if (fclose(printed->stream) && !code) {
@@ -604,6 +512,41 @@ static PyObject *Describe(PyObject *Py_UNUSED(module), PyObject *capsule) {
 }
 
 // ------------------------------------------------------------------------------------------------
+// Vectors
+// ------------------------------------------------------------------------------------------------
+
+static int ShareVector(Exporter *self, DLManagedTensorVersioned **tensor) {
+  return self->lib->VectorToDLPackVersioned(NULL, self->vec, CEED_MEM_HOST, tensor);
+}
+
+static int ShareVectorLegacy(Exporter *self, DLManagedTensor **tensor) {
+  return self->lib->VectorToDLPack(NULL, self->vec, CEED_MEM_HOST, tensor);
+}
+
+static int ExportVector(Exporter *self, CeedExportMode mode, const Request *request,
+                        DLManagedTensorVersioned **tensor) {
+  return self->lib->VectorExport(self->vec, request->mem_type, mode, request->ndim, request->shape,
+                                 NULL, tensor);
+}
+
+static int GetVectorDevice(Exporter *self, CeedMemType mem_type, int32_t *type, int32_t *id) {
+  return self->lib->VectorGetDLPackDevice(self->vec, mem_type, type, id);
+}
+
+static int DestroyVector(Exporter *self) { return self->lib->VectorDestroy(&self->vec); }
+
+const Kind vector_kind = {
+    .noun = "vector",
+    .shares = "shares the vector's memory",
+    .leases = "shares the vector's memory with readers, who hold a lease",
+    .share = ShareVector,
+    .share_legacy = ShareVectorLegacy,
+    .export = ExportVector,
+    .device = GetVectorDevice,
+    .destroy = DestroyVector,
+};
+
+// ------------------------------------------------------------------------------------------------
 // Making and releasing
 // ------------------------------------------------------------------------------------------------
 
@@ -615,10 +558,12 @@ PyObject *Allocate(PyTypeObject *type) {
 
 /* Others see it from here on, before it is filled: collections, and the finalizers of a subclass
    when what should fill it fails. */
-Exporter *AllocateExporter(PyTypeObject *type) {
+Exporter *AllocateExporter(PyTypeObject *type, const Kind *kind) {
   Exporter *self = (Exporter *)Allocate(type);
 
-  if (self) self->lib = &libraries[FLOAT64];
+  if (!self) return NULL;
+  self->lib = &libraries[FLOAT64];
+  self->kind = kind;
   return self;
 }
 
@@ -634,7 +579,8 @@ static PyObject *ExporterNew(PyTypeObject *type, PyObject *Py_UNUSED(args),
                              PyObject *Py_UNUSED(keywords)) {
   PyErr_Format(PyExc_TypeError,
                "%R is not called: vectors are made by Ceed.Vector(n), from_dlpack(x) and "
-               "Vector.from_handle(address)",
+               "Vector.from_handle(address), fabs by Ceed.Fab(box), Fab.from_dlpack(x, lo=lo) and "
+               "Fab.from_handle(address)",
                type);
   return NULL;
 }
@@ -645,27 +591,32 @@ static void ExporterDealloc(PyObject *object) {
   int code;
 
   if (self->pin) self->pin->deleter(self->pin);
-  code = self->lib->VectorDestroy(&self->vec);
+  code = self->kind->destroy(self);
   if (code) Raise(self->lib, code);
   Resume(before);
   Py_XDECREF(self->detail);
   Release(object);
 }
 
-/* Takes the reference, on failure too. */
-static PyObject *Own(PyTypeObject *type, const Library *lib, CeedVector vec) {
-  Exporter *self = AllocateExporter(type);
+void SetVector(Exporter *self, const Library *lib, CeedVector vec) {
   CeedSize length;
 
-  if (!self) {
-    lib->VectorDestroy(&vec);
-    return NULL;
-  }
   self->lib = lib;
   self->vec = vec;
   lib->VectorGetLength(vec, &length);
   self->shape[0] = length;
   self->strides[0] = 1;
+}
+
+/* Takes the reference, on failure too. */
+static PyObject *OwnVector(PyTypeObject *type, const Library *lib, CeedVector vec) {
+  Exporter *self = AllocateExporter(type, &vector_kind);
+
+  if (!self) {
+    lib->VectorDestroy(&vec);
+    return NULL;
+  }
+  SetVector(self, lib, vec);
   return (PyObject *)self;
 }
 
@@ -689,7 +640,7 @@ static PyObject *Create(PyObject *Py_UNUSED(module), PyObject *args) {
   if (!PyArg_ParseTuple(args, "Kpn:Vector", &ceed, &single, &length)) return NULL;
   code = libraries[single].VectorCreate((Ceed)(uintptr_t)ceed, length, &vec);
   if (code) return Raise(&libraries[single], code);
-  return Own((PyTypeObject *)given[VECTOR_TYPE], &libraries[single], vec);
+  return OwnVector((PyTypeObject *)given[VECTOR_TYPE], &libraries[single], vec);
 }
 
 int ParseAddress(PyObject *object, uintptr_t *address) {
@@ -725,22 +676,36 @@ PyDoc_STRVAR(
     ">>> len(pyceedlike.Vector.from_handle(v.handle))\n"
     "3\n");
 
-static PyObject *FromHandleMethod(PyObject *type, PyObject *object) {
-  uintptr_t address;
+const Library *FindObject(PyObject *address, Refer refer, void **object) {
+  uintptr_t place;
 
-  if (ParseAddress(object, &address)) return NULL;
-  if (address && !IsReadable(address)) {
+  if (ParseAddress(address, &place)) return NULL;
+  if (place && !IsReadable(place)) {
     PyErr_Format(ErrorClass(CEED_ERROR_INCOMPATIBLE),
-                 "%R is no address of an object of this library: no object can be there", object);
+                 "%R is no address of an object of this library: no object can be there", address);
     return NULL;
   }
   for (int i = FLOAT64; i <= FLOAT32; i++) {
-    CeedVector vec = NULL;
-    int code = libraries[i].VectorReferenceCopy((CeedVector)address, &vec);
-    if (!code) return Own((PyTypeObject *)type, &libraries[i], vec);
-    if (code != CEED_ERROR_INCOMPATIBLE) return Raise(&libraries[i], code);
+    int code = refer(&libraries[i], (void *)place, object);
+    if (!code) return &libraries[i];
+    if (code != CEED_ERROR_INCOMPATIBLE) {
+      Raise(&libraries[i], code);
+      return NULL;
+    }
   }
-  return Raise(&libraries[FLOAT64], CEED_ERROR_INCOMPATIBLE);
+  Raise(&libraries[FLOAT64], CEED_ERROR_INCOMPATIBLE);
+  return NULL;
+}
+
+static int ReferToVector(const Library *lib, void *object, void **copy) {
+  return lib->VectorReferenceCopy(object, (CeedVector *)copy);
+}
+
+static PyObject *FromHandleMethod(PyObject *type, PyObject *address) {
+  void *vec = NULL;
+  const Library *lib = FindObject(address, ReferToVector, &vec);
+
+  return lib ? OwnVector((PyTypeObject *)type, lib, vec) : NULL;
 }
 
 // ------------------------------------------------------------------------------------------------
@@ -748,7 +713,9 @@ static PyObject *FromHandleMethod(PyObject *type, PyObject *object) {
 // ------------------------------------------------------------------------------------------------
 
 static PyObject *GetHandle(PyObject *object, void *Py_UNUSED(unused)) {
-  return PyLong_FromVoidPtr(((Exporter *)object)->vec);
+  Exporter *self = (Exporter *)object;
+
+  return PyLong_FromVoidPtr(self->vec ? (void *)self->vec : (void *)self->fab);
 }
 
 static PyObject *GetScalar(PyObject *object, void *Py_UNUSED(unused)) {
@@ -769,7 +736,11 @@ static PyObject *GetExchange(PyObject *object, void *Py_UNUSED(unused)) {
                                PyUnicode_FromFormat("%s: %U", self->reason, self->detail));
 }
 
-static Py_ssize_t Length(PyObject *object) { return (Py_ssize_t)((Exporter *)object)->shape[0]; }
+/* _note_copy(why): that the last exchange was a copy, which somebody else has made. */
+static PyObject *NoteCopyMethod(PyObject *object, PyObject *why) {
+  RecordCopy((Exporter *)object, why);
+  Py_RETURN_NONE;
+}
 
 static PyMethodDef exporter_methods[] = {
     {"__dlpack__", (PyCFunction)(void (*)(void))DLPackMethod, METH_FASTCALL | METH_KEYWORDS,
@@ -777,24 +748,18 @@ static PyMethodDef exporter_methods[] = {
     {"__dlpack_device__", DeviceMethod, METH_NOARGS, device_doc},
     {"to_dlpack", (PyCFunction)(void (*)(void))ToDLPackMethod, METH_VARARGS | METH_KEYWORDS,
      to_dlpack_doc},
-    {"from_dlpack", (PyCFunction)(void (*)(void))ImportMethod,
-     METH_FASTCALL | METH_KEYWORDS | METH_CLASS, import_doc},
-    {"from_handle", FromHandleMethod, METH_O | METH_CLASS, from_handle_doc},
-    {"_take", TakeMethod, METH_VARARGS, NULL},
-    {"_let_go", LetGoMethod, METH_VARARGS, NULL},
-    {"_open", OpenMethod, METH_VARARGS, NULL},
-    {"_lease", LeaseMethod, METH_NOARGS, NULL},
-    {"_view", ViewMethod, METH_VARARGS, NULL},
+    {"_lease", LeaseMethod, METH_VARARGS, NULL},
+    {"_note_copy", NoteCopyMethod, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 
 static PyGetSetDef exporter_attributes[] = {
-    {"handle", GetHandle, NULL, "The address of the CeedVector, for C code of this process.", NULL},
+    {"handle", GetHandle, NULL, "The address of the object, for C code of this process.", NULL},
     {"scalar", GetScalar, NULL, "The precision: 'float64' or 'float32'.", NULL},
     {"exchange", GetExchange, NULL, "Whether the last import or export shared memory, and why.",
      NULL},
     {"__array_interface__", GetArrayInterface, NULL,
-     "The array interface; reading it keeps the memory in place for the vector's life.", NULL},
+     "The array interface; reading it keeps the memory in place for the object's life.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -805,12 +770,33 @@ static PyType_Slot exporter_slots[] = {
     {Py_tp_getset, exporter_attributes},
     {Py_bf_getbuffer, GetBuffer},
     {Py_bf_releasebuffer, ReleaseBuffer},
-    {Py_sq_length, Length},
     {0, NULL},
 };
 
 static PyType_Spec exporter_spec = {"pyceedlike._exchange.Exporter", sizeof(Exporter), 0,
                                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, exporter_slots};
+
+static Py_ssize_t Length(PyObject *object) { return (Py_ssize_t)((Exporter *)object)->shape[0]; }
+
+static PyMethodDef vector_methods[] = {
+    {"from_dlpack", (PyCFunction)(void (*)(void))ImportMethod,
+     METH_FASTCALL | METH_KEYWORDS | METH_CLASS, import_doc},
+    {"from_handle", FromHandleMethod, METH_O | METH_CLASS, from_handle_doc},
+    {"_take", TakeMethod, METH_VARARGS, NULL},
+    {"_let_go", LetGoMethod, METH_VARARGS, NULL},
+    {"_open", OpenMethod, METH_VARARGS, NULL},
+    {"_view", ViewMethod, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot vector_slots[] = {
+    {Py_tp_methods, vector_methods},
+    {Py_sq_length, Length},
+    {0, NULL},
+};
+
+static PyType_Spec vector_spec = {"pyceedlike._exchange.VectorBase", sizeof(Exporter), 0,
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, vector_slots};
 
 // ------------------------------------------------------------------------------------------------
 // The module
@@ -826,9 +812,9 @@ static void Replace(PyObject **place, PyObject *object) {
 }
 
 static int CheckVector(PyTypeObject *type) {
-  if (PyType_IsSubtype(type, exporter_type)) return 0;
+  if (PyType_IsSubtype(type, vector_type)) return 0;
   PyErr_Format(PyExc_TypeError, "%R is no subclass of %R", (PyObject *)type,
-               (PyObject *)exporter_type);
+               (PyObject *)vector_type);
   return -1;
 }
 
@@ -871,6 +857,8 @@ static PyMethodDef module_functions[] = {
     {"setup", Setup, METH_VARARGS, setup_doc},
     {"create", Create, METH_VARARGS, NULL},
     {"store_errors", StoreErrors, METH_VARARGS, NULL},
+    {"list_fabs", ListFabs, METH_VARARGS, NULL},
+    {"refer_to_multifab", ReferToMultiFab, METH_O, NULL},
     {"view_ceed", ViewCeed, METH_VARARGS, NULL},
     {"describe", Describe, METH_O, describe_doc},
     {"examine", Examine, METH_O, examine_doc},
@@ -915,8 +903,8 @@ static int InitLibraries(void) {
   return 0;
 }
 
-static int InitType(PyTypeObject **type, PyType_Spec *spec) {
-  if (!*type) *type = (PyTypeObject *)PyType_FromSpec(spec);
+static int InitType(PyTypeObject **type, PyType_Spec *spec, PyTypeObject *base) {
+  if (!*type) *type = (PyTypeObject *)PyType_FromSpecWithBases(spec, (PyObject *)base);
   return *type ? 0 : -1;
 }
 
@@ -925,7 +913,7 @@ static int InitExporter(void) {
   PyObject *capsule;
   int code;
 
-  if (InitType(&exporter_type, &exporter_spec)) return -1;
+  if (InitType(&exporter_type, &exporter_spec, NULL)) return -1;
   capsule = PyCapsule_New(&exchange_api, "dlpack_exchange_api", NULL);
   if (!capsule) return -1;
   code = PyObject_SetAttrString((PyObject *)exporter_type, "__dlpack_c_exchange_api__", capsule);
@@ -951,10 +939,18 @@ static int Execute(PyObject *module) {
     return -1;
   }
   if (InitNames() || InitImports() || InitLibraries() || InitExporter() ||
-      InitType(&bracket_type, &bracket_spec) || InitType(&lease_type, &lease_spec)) {
+      InitType(&vector_type, &vector_spec, exporter_type) ||
+      InitType(&fab_type, &fab_spec, exporter_type) ||
+      InitType(&fab_view_type, &fab_view_spec, exporter_type) ||
+      InitType(&bracket_type, &bracket_spec, NULL) || InitType(&lease_type, &lease_spec, NULL)) {
     return -1;
   }
-  if (PyModule_AddObjectRef(module, "Exporter", (PyObject *)exporter_type)) return -1;
+  if (PyModule_AddObjectRef(module, "Exporter", (PyObject *)exporter_type) ||
+      PyModule_AddObjectRef(module, "VectorBase", (PyObject *)vector_type) ||
+      PyModule_AddObjectRef(module, "FabBase", (PyObject *)fab_type) ||
+      PyModule_AddObjectRef(module, "FabViewBase", (PyObject *)fab_view_type)) {
+    return -1;
+  }
   return PyModule_AddStringConstant(module, "version", VERSION);
 }
 

@@ -4,6 +4,7 @@
 #define PYCEEDLIKE_EXCHANGE_H
 
 #include <Python.h>
+#include <stdio.h>
 
 #include "ceedlike.h"
 #include "dlpack_abi.h"
@@ -14,13 +15,17 @@
 
 /* clang-format off */
 #define FUNCTIONS(X) \
-  X(Init) X(SetErrorHandler) X(ErrorStore) X(GetErrorMessage) X(GetVersion) X(View) \
+  X(Init) X(SetErrorHandler) X(ErrorStore) X(ErrorImpl) X(GetErrorMessage) X(GetVersion) X(View) \
   X(VectorCreate) X(VectorReferenceCopy) X(VectorDestroy) X(VectorGetLength) X(VectorView) \
   X(VectorGetArray) X(VectorGetArrayRead) X(VectorGetArrayWrite) \
   X(VectorRestoreArray) X(VectorRestoreArrayRead) \
   X(VectorExport) X(VectorToDLPack) X(VectorToDLPackVersioned) X(VectorGetDLPackDevice) \
   X(VectorTakeArray) X(VectorTakeFromDLPack) X(VectorTakeFromDLPackVersioned) \
   X(VectorCreateFromDLPack) X(VectorCreateFromDLPackVersioned) \
+  X(MultiFabReferenceCopy) X(MultiFabGetNumLocal) X(MultiFabGetLocalIndex) X(MultiFabGetFab) \
+  X(FabGetRegion) X(FabReferenceCopy) X(FabDestroy) X(FabExport) X(FabGetDLPackDevice) X(FabGetGeneration) \
+  X(FabGetNumComponents) X(FabGetComponentBase) X(FabView) \
+  X(FabCreateFromDLPack) X(FabCreateFromDLPackVersioned) \
   X(DLPackCheck) X(DLPackView) X(DLPackViewVersioned)
 /* clang-format on */
 
@@ -44,31 +49,69 @@ extern Ceed contexts[2]; /* where imports without a context go */
 // Objects
 // ------------------------------------------------------------------------------------------------
 
-/* The base of Vector: owns one reference of the C object. */
+enum { MAX_AXES = 4 }; /* of what an object gives away: three directions and the component */
+
+typedef struct Exporter Exporter;
+
+/* What a consumer asks for. */
 typedef struct {
+  CeedMemType mem_type;
+  CeedExportMode mode;
+  CeedInt ndim; /* of a vector; the axes of a fab are its own */
+  const int64_t *shape;
+  bool versioned, relabel; /* relabel: call pinned or managed memory plain host memory */
+  int copy;                /* 1, 0, or -1 for "if needed" */
+} Request;
+
+/* How an object of one kind gives its memory away. */
+typedef struct {
+  const char *noun, *shares, *leases;                    /* what it is, and says when it does */
+  int (*share)(Exporter *, DLManagedTensorVersioned **); /* with whoever reads and writes */
+  int (*share_legacy)(Exporter *, DLManagedTensor **);   /* NULL: through a wrapper */
+  int (*export)(Exporter *, CeedExportMode, const Request *, DLManagedTensorVersioned **);
+  int (*device)(Exporter *, CeedMemType, int32_t *, int32_t *);
+  int (*destroy)(Exporter *);
+} Kind;
+
+/* The base of what shares memory: owns one reference of the C object. */
+struct Exporter {
   PyObject_HEAD
   const Library *lib;
-  CeedVector vec;
-  int64_t shape[1], strides[1];
+  const Kind *kind;
+  CeedVector vec;                             /* of a vector */
+  CeedFab fab;                                /* of a fab or a view of one */
+  int64_t shape[MAX_AXES], strides[MAX_AXES]; /* a vector's, or what was lent last */
   DLManagedTensorVersioned *pin; /* keeps what __array_interface__ has told, for life */
   const char *reason;            /* of the last exchange; NULL: none yet */
   PyObject *detail;              /* what else there is to say of it, or NULL */
   bool shared;
-} Exporter;
+};
 
 enum { EXCHANGE_TYPE, VECTOR_TYPE, CEED_TYPE, FALLBACK, COPY_ERROR, EXPORT_ERROR, GIVEN_COUNT };
 extern PyObject *given[GIVEN_COUNT]; /* what the Python side has told setup() */
-extern PyTypeObject *exporter_type;
+extern PyTypeObject *exporter_type, *vector_type, *fab_type, *fab_view_type;
+extern const Kind vector_kind, fab_kind, fab_view_kind;
 
 PyObject *Allocate(PyTypeObject *type);
 void Release(PyObject *object);
-/* A vector that is still none, as what a failed import leaves to finalizers; methods refuse it. */
-Exporter *AllocateExporter(PyTypeObject *type);
+/* An object that is still none, as what a failed import leaves to finalizers; methods refuse it. */
+Exporter *AllocateExporter(PyTypeObject *type, const Kind *kind);
+void SetVector(Exporter *self, const Library *lib, CeedVector vec);
+
+/* The library of the object at an address, and a reference of it; NULL where none is. */
+typedef int (*Refer)(const Library *lib, void *object, void **copy);
+const Library *FindObject(PyObject *address, Refer refer, void **object);
 
 static inline void RecordExchange(Exporter *self, bool shared, const char *reason) {
   self->shared = shared;
   self->reason = reason;
   if (self->detail) Py_CLEAR(self->detail);
+}
+
+static inline void RecordCopy(Exporter *self, PyObject *why) {
+  RecordExchange(self, false, "a private copy");
+  Py_INCREF(why);
+  self->detail = why;
 }
 
 /* Constants of the process are made once, and kept when the module is imported again. Takes what
@@ -108,6 +151,19 @@ PyObject *Raise(const Library *lib, int code);
 PyObject *RaiseExport(const Library *lib, int code);
 
 // ------------------------------------------------------------------------------------------------
+// Texts that the library prints
+// ------------------------------------------------------------------------------------------------
+
+typedef struct {
+  char *text;
+  size_t size;
+  FILE *stream;
+} Printed;
+
+FILE *PrintedOpen(Printed *printed);
+PyObject *PrintedClose(Printed *printed, const Library *lib, int code);
+
+// ------------------------------------------------------------------------------------------------
 // Capsules
 // ------------------------------------------------------------------------------------------------
 
@@ -127,6 +183,7 @@ PyObject *WrapInLegacy(DLManagedTensorVersioned *inner);
 extern const char import_doc[], borrow_buffer_doc[], borrow_address_doc[];
 int InitImports(void);
 PyObject *ImportMethod(PyObject *type, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
+PyObject *ImportFabMethod(PyObject *type, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 PyObject *ImportVersioned(PyTypeObject *type, DLManagedTensorVersioned *tensor);
 PyObject *TakeMethod(PyObject *self, PyObject *args);
 PyObject *LetGoMethod(PyObject *self, PyObject *args);
@@ -139,9 +196,26 @@ PyObject *Integers(const int64_t *values, int32_t count);
 extern PyType_Spec bracket_spec, lease_spec;
 extern PyTypeObject *bracket_type, *lease_type;
 PyObject *OpenMethod(PyObject *self, PyObject *args);
-PyObject *LeaseMethod(PyObject *self, PyObject *unused);
-int FillBuffer(PyObject *owner, Py_buffer *view, int flags, const Library *lib, void *data,
-               int64_t *shape, bool read_only);
+PyObject *LeaseMethod(PyObject *self, PyObject *args);
+
+/* _buffer.c */
+typedef struct {
+  void *data;
+  int ndim;
+  const int64_t *shape, *steps; /* steps: strides in bytes */
+  bool read_only;
+} Memory;
+
+int FillBuffer(PyObject *owner, Py_buffer *view, int flags, const Library *lib,
+               const Memory *memory);
+int GetBuffer(PyObject *object, Py_buffer *view, int flags);
+void ReleaseBuffer(PyObject *object, Py_buffer *view);
+PyObject *GetArrayInterface(PyObject *object, void *unused);
+
+/* _fab.c */
+PyObject *ReferToMultiFab(PyObject *module, PyObject *address);
+PyObject *ListFabs(PyObject *module, PyObject *args);
+extern PyType_Spec fab_spec, fab_view_spec;
 
 /* _examine.c */
 extern const char examine_doc[];

@@ -6,12 +6,22 @@
 
 #include "_exchange.h"
 
+/* How a fab lies over a tensor. */
 typedef struct {
-  int copy, writable; /* 1, 0, or -1 for "as it comes" */
-  PyObject *device;   /* cpu_device where the caller asks for it, else NULL */
-  const Library *lib; /* NULL: the precision that the tensor has */
+  CeedAxisOrder order;
+  CeedInt dim, lo[3], centring;
+  CeedGhost ghost;
+} Layout;
+
+typedef struct {
+  int copy, writable;   /* 1, 0, or -1 for "as it comes" */
+  PyObject *device;     /* cpu_device where the caller asks for it, else NULL */
+  const Library *lib;   /* NULL: the precision that the tensor has */
+  const Layout *layout; /* of a fab; NULL: a vector is wanted */
   Ceed ceed;
 } Options;
+
+static const Options as_it_comes = {.copy = -1, .writable = -1};
 
 /* A tensor that is still the producer's. */
 typedef struct {
@@ -114,8 +124,8 @@ static void IncomingDrop(Incoming *incoming) {
   Py_CLEAR(incoming->detail);
 }
 
-static int Request(PyObject *source, const Options *options, const Library *lib,
-                   Incoming *incoming) {
+static int AskFor(PyObject *source, const Options *options, const Library *lib,
+                  Incoming *incoming) {
   PyObject *method = PyObject_GetAttr(source, s_dlpack);
 
   *incoming = (Incoming){NULL, NULL, false, NULL};
@@ -241,41 +251,45 @@ PyObject *Integers(const int64_t *values, int32_t count) {
   return tuple;
 }
 
-static PyObject *DescribeLayout(const DLTensor *tensor, const Library *lib) {
-  PyObject *shape = Integers(tensor->shape, tensor->ndim), *text = NULL;
-  PyObject *strides = shape ? Integers(tensor->strides, tensor->ndim) : NULL;
-
-  if (strides) {
-    text = PyUnicode_FromFormat(
-        "shape %S with strides %S at address %p is not C-contiguous and aligned to %zd bytes",
-        shape, strides, (char *)tensor->data + tensor->byte_offset, lib->item_size);
-  }
-  Py_XDECREF(shape);
-  Py_XDECREF(strides);
-  return text;
-}
-
 // ------------------------------------------------------------------------------------------------
 // Taking
 // ------------------------------------------------------------------------------------------------
 
-/* Where it goes: into a vector, or into a new one of `ceed` where vec is still NULL. */
+/* Where it goes: into an object, or into a new one of `ceed` where that is still NULL. */
 typedef struct {
   const Library *lib;
+  const Layout *layout; /* of a new fab; NULL: it is a vector */
   Ceed ceed;
   CeedVector vec;
+  CeedFab fab;
   const char *reason;
   PyObject *detail;
   bool shared;
 } Target;
 
+static int TakeIntoVector(Target *target, void *tensor, bool versioned, CeedCopyMode mode) {
+  const Library *lib = target->lib;
+
+  return versioned ? lib->VectorTakeFromDLPackVersioned(NULL, target->vec, tensor, mode)
+                   : lib->VectorTakeFromDLPack(NULL, target->vec, tensor, mode);
+}
+
+static int TakeAsFab(Target *target, void *tensor, bool versioned, CeedCopyMode mode) {
+  const Library *lib = target->lib;
+  const Layout *layout = target->layout;
+
+  return versioned ? lib->FabCreateFromDLPackVersioned(target->ceed, tensor, layout->order,
+                                                       layout->lo, layout->centring, layout->ghost,
+                                                       mode, &target->fab)
+                   : lib->FabCreateFromDLPack(target->ceed, tensor, layout->order, layout->lo,
+                                              layout->centring, layout->ghost, mode, &target->fab);
+}
+
 static int Take(Target *target, void *tensor, bool versioned, CeedCopyMode mode) {
   const Library *lib = target->lib;
 
-  if (target->vec) {
-    return versioned ? lib->VectorTakeFromDLPackVersioned(NULL, target->vec, tensor, mode)
-                     : lib->VectorTakeFromDLPack(NULL, target->vec, tensor, mode);
-  }
+  if (target->vec) return TakeIntoVector(target, tensor, versioned, mode);
+  if (target->layout) return TakeAsFab(target, tensor, versioned, mode);
   return versioned ? lib->VectorCreateFromDLPackVersioned(target->ceed, tensor, mode, &target->vec)
                    : lib->VectorCreateFromDLPack(target->ceed, tensor, mode, &target->vec);
 }
@@ -288,6 +302,23 @@ static int Finish(const Library *lib, int code) {
     ReportException();
   }
   return code;
+}
+
+static PyObject *DescribeLayout(const DLTensor *tensor, const Target *target) {
+  PyObject *shape = Integers(tensor->shape, tensor->ndim), *text = NULL;
+  PyObject *strides = shape ? Integers(tensor->strides, tensor->ndim) : NULL;
+  const char *fault = target->layout ? "has strides that are not positive, or entries that share "
+                                       "memory, or is not"
+                                     : "is not C-contiguous and";
+
+  if (strides) {
+    text = PyUnicode_FromFormat("shape %S with strides %S at address %p %s aligned to %zd bytes",
+                                shape, strides, (char *)tensor->data + tensor->byte_offset, fault,
+                                target->lib->item_size);
+  }
+  Py_XDECREF(shape);
+  Py_XDECREF(strides);
+  return text;
 }
 
 static int Copy(Incoming *incoming, Target *target, const char *reason) {
@@ -376,7 +407,7 @@ static int AdoptOrCopy(Incoming *incoming, Target *target, const Options *option
   if (code != CEED_ERROR_INCOMPATIBLE) return code ? -1 : 0;
   if (!CopyHelps(incoming, target->lib)) return -1;
   PyErr_Clear();
-  target->detail = DescribeLayout(Look(incoming), target->lib);
+  target->detail = DescribeLayout(Look(incoming), target);
   if (!target->detail) return -1;
   if (options->copy == 0) return RaiseCopyError(copy_is_false, target->detail, NULL);
   return Copy(incoming, target, copied_because);
@@ -409,10 +440,24 @@ static void RecordTarget(Exporter *self, Target *target) {
   self->detail = target->detail;
 }
 
+/* A fab is refused by the C library only where the tensor is understood. */
+static int CheckAxes(const Incoming *incoming, const Target *target) {
+  const DLTensor *tensor = Look(incoming);
+  CeedInt axes = target->layout ? target->layout->dim + 1 : 0;
+
+  if (!axes || !tensor || tensor->ndim == axes) return 0;
+  PyErr_Format(ErrorClass(CEED_ERROR_DIMENSION),
+               "the source has %d axes; lo has %d directions, which makes %d axes with that of the "
+               "components: x[..., None] adds one",
+               (int)tensor->ndim, (int)target->layout->dim, (int)axes);
+  return -1;
+}
+
 static int PlaceNew(Incoming *incoming, const Options *options, Target *target) {
   target->lib = options->lib ? options->lib : LibraryOf(incoming);
+  target->layout = options->layout;
   target->ceed = options->ceed ? options->ceed : contexts[target->lib - libraries];
-  if (!Place(incoming, target, options)) return 0;
+  if (!CheckAxes(incoming, target) && !Place(incoming, target, options)) return 0;
   GiveBack(incoming);
   Py_XDECREF(target->detail);
   return -1;
@@ -420,26 +465,26 @@ static int PlaceNew(Incoming *incoming, const Options *options, Target *target) 
 
 /* The Python object is there before anything is taken: nothing can fail afterwards. */
 static PyObject *Import(PyTypeObject *type, Incoming *incoming, const Options *options) {
-  Exporter *self = AllocateExporter(type);
-  Target target = {NULL, NULL, NULL, NULL, NULL, false};
-  CeedSize length;
+  Exporter *self = AllocateExporter(type, options->layout ? &fab_kind : &vector_kind);
+  Target target = {NULL};
 
   if (!self) return NULL;
   if (Seize(incoming) || PlaceNew(incoming, options, &target)) {
     Py_DECREF((PyObject *)self);
     return NULL;
   }
-  self->lib = target.lib;
-  self->vec = target.vec;
-  self->lib->VectorGetLength(self->vec, &length);
-  self->shape[0] = length;
-  self->strides[0] = 1;
+  if (target.layout) {
+    self->lib = target.lib;
+    self->fab = target.fab;
+  } else {
+    SetVector(self, target.lib, target.vec);
+  }
   RecordTarget(self, &target);
   return (PyObject *)self;
 }
 
 PyObject *ImportVersioned(PyTypeObject *type, DLManagedTensorVersioned *tensor) {
-  Options options = {-1, -1, NULL, NULL, NULL};
+  Options options = as_it_comes;
   Incoming incoming = {NULL, tensor, true, NULL};
 
   return Import(type, &incoming, &options);
@@ -519,23 +564,49 @@ const char import_doc[] =
     ">>> v.exchange\n"
     "Exchange(shared=True, reason=\"shares the source's memory\")\n";
 
-PyObject *ImportMethod(PyObject *type, PyObject *const *args, Py_ssize_t nargs, PyObject *names) {
-  Options options = {-1, -1, NULL, NULL, NULL};
+static PyObject *ImportObject(PyTypeObject *type, PyObject *source, Options *options,
+                              PyObject *const *values, PyObject *names) {
   Py_ssize_t count = names ? PyTuple_Size(names) : 0;
   PyObject *self = NULL;
   Incoming incoming;
+
+  for (Py_ssize_t i = 0; i < count; i++) {
+    if (ParseOption(PyTuple_GetItem(names, i), values[i], options)) return NULL;
+  }
+  if (AskFor(source, options, options->lib, &incoming)) return NULL;
+  self = Import(type, &incoming, options);
+  IncomingDrop(&incoming);
+  return self;
+}
+
+PyObject *ImportMethod(PyObject *type, PyObject *const *args, Py_ssize_t nargs, PyObject *names) {
+  Options options = as_it_comes;
 
   if (nargs != 1) {
     PyErr_Format(PyExc_TypeError, "from_dlpack() takes one positional argument, not %zd", nargs);
     return NULL;
   }
-  for (Py_ssize_t i = 0; i < count; i++) {
-    if (ParseOption(PyTuple_GetItem(names, i), args[1 + i], &options)) return NULL;
+  return ImportObject((PyTypeObject *)type, args[0], &options, args + 1, names);
+}
+
+/* _import(x, layout, **options), where the layout is (order, dim, address of lo, centring, address
+   of a CeedGhost). */
+PyObject *ImportFabMethod(PyObject *type, PyObject *const *args, Py_ssize_t nargs,
+                          PyObject *names) {
+  Options options = as_it_comes;
+  unsigned long long lo, ghost;
+  Layout layout;
+  int order;
+
+  if (nargs != 2 ||
+      !PyArg_ParseTuple(args[1], "iiKiK", &order, &layout.dim, &lo, &layout.centring, &ghost)) {
+    return NULL;
   }
-  if (Request(args[0], &options, options.lib, &incoming)) return NULL;
-  self = Import((PyTypeObject *)type, &incoming, &options);
-  IncomingDrop(&incoming);
-  return self;
+  layout.order = (CeedAxisOrder)order;
+  memcpy(layout.lo, (const CeedInt *)(uintptr_t)lo, sizeof(layout.lo));
+  layout.ghost = *(const CeedGhost *)(uintptr_t)ghost;
+  options.layout = &layout;
+  return ImportObject((PyTypeObject *)type, args[0], &options, args + 2, names);
 }
 
 static bool IsPointer(CeedCopyMode mode) {
@@ -558,7 +629,7 @@ static int PlaceInto(Incoming *incoming, Target *target, CeedCopyMode mode) {
     return code ? -1 : 0;
   }
   PyErr_Clear();
-  detail = DescribeLayout(Look(incoming), target->lib);
+  detail = DescribeLayout(Look(incoming), target);
   if (detail) RaiseCopyError(mode_shares, detail, NULL);
   Py_XDECREF(detail);
   return -1;
@@ -567,15 +638,15 @@ static int PlaceInto(Incoming *incoming, Target *target, CeedCopyMode mode) {
 /* _take(source, copy_mode): into this vector, in its precision. */
 PyObject *TakeMethod(PyObject *object, PyObject *args) {
   Exporter *self = (Exporter *)object;
-  Options options = {-1, -1, NULL, NULL, NULL};
-  Target target = {self->lib, NULL, self->vec, NULL, NULL, false};
+  Options options = as_it_comes;
+  Target target = {.lib = self->lib, .vec = self->vec};
   PyObject *source;
   Incoming incoming;
   int mode, failed;
 
   if (!self->vec) return Raise(self->lib, self->lib->VectorGetLength(NULL, NULL));
   if (!PyArg_ParseTuple(args, "Oi", &source, &mode)) return NULL;
-  if (Request(source, &options, self->lib, &incoming)) return NULL;
+  if (AskFor(source, &options, self->lib, &incoming)) return NULL;
   failed = Seize(&incoming);
   if (!failed) {
     failed = PlaceInto(&incoming, &target, (CeedCopyMode)mode);

@@ -38,6 +38,8 @@ TOPOLOGY_PYRAMID: int = _lib64.CEED_TOPOLOGY_PYRAMID
 TOPOLOGY_PRISM: int = _lib64.CEED_TOPOLOGY_PRISM
 TOPOLOGY_HEX: int = _lib64.CEED_TOPOLOGY_HEX
 
+HOST = (1, 3, 11, 13)  # DLPack's types of memory that the processor reads
+
 
 class CeedError(Exception):
     """What every error of this package is."""
@@ -102,6 +104,8 @@ TYPES = (
     *("CeedInt *", "CeedInt[]", "CeedInt[2]", "CeedInt[3]", "CeedInt *[2]", "CeedSize[2]"),
     *("CeedVector[]", "CeedQFunctionUser", "CeedQFunctionField *[2]", "const CeedScalar * *"),
     *("CeedContextFieldType *", "CeedEvalMode *", "const CeedContextFieldLabel **"),
+    *("CeedBox *", "CeedBox[]", "CeedGhost *", "CeedFab", "CeedFab *", "CeedMultiFab"),
+    *("CeedMultiFab *", "CeedSize[3]", "CeedSize[4]", "CeedInt8[]"),
 )
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ._exchange import Exporter
-from ._lib import CeedIncompatibleError, Library
+from ._lib import LIBRARIES, CeedIncompatibleError, Library
 from .ceed import Ceed
 
 
@@ -26,6 +25,46 @@ BASIS_NONE = StandIn("Basis", "BASIS_NONE")
 ELEMRESTRICTION_NONE = StandIn("ElemRestriction", "ELEMRESTRICTION_NONE")
 REQUEST_IMMEDIATE = StandIn("Request", "REQUEST_IMMEDIATE")
 REQUEST_ORDERED = StandIn("Request", "REQUEST_ORDERED")
+
+
+class Shared:
+    """The calls of an object whose reference the extension module owns: of a vector, of a fab."""
+
+    __slots__ = ()
+
+    _kind: str  # the type in C, without "Ceed"
+    handle: int
+    scalar: str
+
+    @property
+    def _library(self) -> Library:
+        return LIBRARIES[self.scalar]
+
+    @property
+    def _cdata(self) -> Any:
+        return self._library.ffi.cast(f"Ceed{self._kind}", self.handle)
+
+    @property
+    def ceed(self) -> Ceed:
+        """The context of the object."""
+        library = self._library
+        function = getattr(library.lib, f"Ceed{self._kind}GetCeed")
+        return Ceed._of(library, function, self._cdata)
+
+    def _peer(self, other: Any) -> Any:
+        """Return the handle of another one as this library's; C says what is wrong with it."""
+        if getattr(other, "_kind", None) != self._kind:
+            raise TypeError(f"a {self._kind} is wanted here, not {type(other).__name__}")
+        return self._library.ffi.cast(f"Ceed{self._kind}", other.handle)
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        library = self._library
+        library.check(getattr(library.lib, f"Ceed{self._kind}{name}")(self._cdata, *arguments))
+
+    def _get(self, kind: str, name: str, *arguments: Any) -> Any:
+        library = self._library
+        function = getattr(library.lib, f"Ceed{self._kind}{name}")
+        return library.get(kind, function, self._cdata, *arguments)
 
 
 class Object:
@@ -74,7 +113,7 @@ def handle_of(library: Library, kind: str, thing: Any) -> Any:
     """Return the handle of an object or a stand-in; C says what is wrong with the object."""
     if isinstance(thing, StandIn) and thing.kind == kind:
         return getattr(library.lib, f"CEED_{thing.name}")
-    if isinstance(thing, (Object, Exporter)) and thing._kind == kind:
+    if isinstance(thing, (Object, Shared)) and thing._kind == kind:
         return library.ffi.cast(f"Ceed{kind}", thing.handle)
     raise TypeError(f"a {kind} is wanted here, not {type(thing).__name__} {thing!r}")
 

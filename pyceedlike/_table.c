@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <Python.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "_exchange.h"
 
 static int CheckObject(void *object) {
   if (PyObject_TypeCheck((PyObject *)object, exporter_type)) return 0;
-  PyErr_Format(PyExc_TypeError, "%R is no vector of pyceedlike",
+  PyErr_Format(PyExc_TypeError, "%R shares no memory of pyceedlike",
                (PyObject *)Py_TYPE((PyObject *)object));
   return -1;
 }
@@ -17,7 +18,7 @@ static int FromObject(void *object, DLManagedTensorVersioned **out) {
   int code;
 
   if (CheckObject(object)) return -1;
-  code = self->lib->VectorToDLPackVersioned(NULL, self->vec, CEED_MEM_HOST, out);
+  code = self->kind->share(self, out);
   if (!code) return 0;
   RaiseExport(self->lib, code);
   return -1;
@@ -29,8 +30,8 @@ static int ToObject(DLManagedTensorVersioned *tensor, void **out) {
   return *out ? 0 : -1;
 }
 
-/* Lent until control returns to the caller, so that no export is kept; shape and strides are the
-   object's. */
+/* Lent until control returns to the caller, so that no export is kept; shape and strides are kept in
+   the object. */
 static int Borrow(void *object, DLTensor *out) {
   DLManagedTensorVersioned *tensor;
   Exporter *self = object;
@@ -40,6 +41,8 @@ static int Borrow(void *object, DLTensor *out) {
   if (FromObject(object, &tensor)) return -1;
   read_only = tensor->flags & DLPACK_FLAG_READ_ONLY;
   lent = tensor->dl_tensor;
+  memcpy(self->shape, lent.shape, (size_t)lent.ndim * sizeof(*self->shape));
+  memcpy(self->strides, lent.strides, (size_t)lent.ndim * sizeof(*self->strides));
   tensor->deleter(tensor);
   if (read_only) {
     PyErr_SetString(ErrorClass(CEED_ERROR_ACCESS),

@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from . import _exchange
-from ._lib import LIBRARIES, CeedIncompatibleError
+from ._lib import LIBRARIES, CeedIncompatibleError, Library
 
 if TYPE_CHECKING:
     import numpy
 
+    from .box import Box
     from .callback import QField
     from .context import QFunctionContext
+    from .fab import Fab
     from .fem import Basis, CompositeOperator, ElemRestriction, Operator
+    from .multifab import MultiFab
     from .native import PointFunction
     from .qfunction import QFunction
     from .vector import Vector
@@ -45,10 +48,11 @@ class Ceed:
         _exchange.store_errors(self.handle, scalar == "float32")
 
     @classmethod
-    def _of(cls, vector: Vector) -> Ceed:
+    def _of(cls, library: Library, function: Any, handle: Any) -> Ceed:
+        """Return the context that a function of C gives of an object."""
         self = cls.__new__(cls)
-        library = self._library = LIBRARIES[vector.scalar]
-        self._box = library.new("Ceed", library.lib.CeedVectorGetCeed, vector._cdata)
+        self._library = library
+        self._box = library.new("Ceed", function, handle)
         return self
 
     @property
@@ -87,6 +91,40 @@ class Ceed:
         3
         """
         return _exchange.create(self.handle, self.scalar == "float32", n)
+
+    def Fab(self, box: Box, ncomp: int = 1, ghost: Any = 0) -> Fab:  # noqa: N802
+        """Return a new fab over a valid box, which has no values yet.
+
+        ghost is the number of layers around the box, one for each direction, or a pair (low, high)
+        for each. Raises CeedDimensionError for negative ones and for no components.
+
+        >>> fab = pyceedlike.Ceed().Fab(pyceedlike.Box([-2, 0], [5, 3]), ghost=[(1, 2), 0])
+        >>> fab.whole
+        Box((-3, 0), (7, 3))
+        """
+        from .fab import Fab
+
+        return Fab._create(self, box, ncomp, ghost)
+
+    def MultiFab(  # noqa: N802
+        self,
+        boxes: Iterable[Box],
+        ncomp: int = 1,
+        ghost: Any = 0,
+        owners: Any = None,
+        rank: int = 0,
+    ) -> MultiFab:
+        """Return new fabs over those boxes that owners gives to this rank, without values yet.
+
+        owners has a rank for each box; None gives all of them to this one.
+
+        >>> boxes = [pyceedlike.Box([0], [3]), pyceedlike.Box([4], [7])]
+        >>> pyceedlike.Ceed().MultiFab(boxes, owners=[0, 1], rank=1).local
+        [1]
+        """
+        from .multifab import MultiFab
+
+        return MultiFab(self, boxes, ncomp, ghost, owners, rank)
 
     def gauss_quadrature(self, q: int) -> tuple[numpy.ndarray, numpy.ndarray]:
         """Return the q points on [-1, 1] and the weights of the Gauss rule, as new NumPy arrays.

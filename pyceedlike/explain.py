@@ -441,7 +441,7 @@ def tensor_of(x: Any, manner: _Manner) -> Tensor:
 
 
 def _tensor_of(x: Any, manner: _Manner) -> Tensor:
-    if isinstance(x, _exchange.Exporter):
+    if isinstance(x, _exchange.VectorBase):
         return _ask_vector(x, manner)
     if manner.by_table and hasattr(type(x), "__dlpack_c_exchange_api__"):
         return Tensor(*_exchange.examine(x))

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ._exchange import Exporter
+from ._exchange import VectorBase
 from ._lib import (
     COPY_VALUES,
     ERRORS,
-    LIBRARIES,
     MEM_HOST,
     NORM_2,
     OWN_POINTER,
@@ -20,10 +19,10 @@ from ._lib import (
     CeedCopyError,
     CeedExportError,
     CeedIncompatibleError,
-    Library,
     at_end,
     setup,
 )
+from ._object import Shared
 from .ceed import Ceed
 from .sources import capsule_of
 
@@ -44,7 +43,7 @@ class Exchange(NamedTuple):
     reason: str
 
 
-class Vector(Exporter):
+class Vector(Shared, VectorBase):
     """A CeedVector: a length and memory that other libraries can share.
 
     Made by Ceed.Vector(n), from_dlpack(x) and Vector.from_handle(address). It owns one reference of
@@ -62,46 +61,17 @@ class Vector(Exporter):
     _readers: list[tuple[Any, numpy.ndarray]]  # what get_array_read() has given
     _source: tuple[Any, int] | None  # what set_array() has borrowed, and where it lies
 
-    # The C side: every method below is one call of it.
-
-    @property
-    def _library(self) -> Library:
-        return LIBRARIES[self.scalar]
-
-    @property
-    def _cdata(self) -> Any:
-        return self._library.ffi.cast("CeedVector", self.handle)
-
-    def _peer(self, other: Vector) -> Any:
-        """Return another vector's handle as this library's; C says what is wrong with it."""
-        if not isinstance(other, Vector):
-            raise TypeError(f"a Vector is wanted here, not {type(other).__name__}")
-        return self._library.ffi.cast("CeedVector", other.handle)
-
-    def _call(self, name: str, *arguments: Any) -> None:
-        library = self._library
-        library.check(getattr(library.lib, name)(self._cdata, *arguments))
-
-    def _get(self, kind: str, name: str, *arguments: Any) -> Any:
-        library = self._library
-        return library.get(kind, getattr(library.lib, name), self._cdata, *arguments)
-
     # What it is.
-
-    @property
-    def ceed(self) -> Ceed:
-        """The context of the vector."""
-        return Ceed._of(self)
 
     @property
     def state(self) -> int:
         """The state counter: odd while a writer's array is out, grows by 2 with every write."""
-        return self._get("uint64_t", "CeedVectorGetState")
+        return self._get("uint64_t", "GetState")
 
     @property
     def export_count(self) -> int:
         """How many exports of the memory live."""
-        return self._get("CeedSize", "CeedVectorGetExportCount")
+        return self._get("CeedSize", "GetExportCount")
 
     def get_length(self) -> int:
         """Return the number of entries, as len() does."""
@@ -109,7 +79,7 @@ class Vector(Exporter):
 
     def __repr__(self) -> str:
         holds, current = self._library.ffi.new("bool[2]"), self._library.ffi.new("bool[2]")
-        self._call("CeedVectorGetMemTypes", holds, current)
+        self._call("GetMemTypes", holds, current)
         places = [place for place, held in zip(("host", "device"), holds, strict=True) if held]
         where = f"on the {' and the '.join(places)}" if places else "without memory"
         where += "" if any(current) or not len(self) else ", no values yet"
@@ -253,7 +223,7 @@ class Vector(Exporter):
                 "take_array: set_array(USE_POINTER) has borrowed no array here; what was adopted "
                 "from a tensor is not taken back, export it: to_dlpack(), to_numpy()"
             )
-        self._call("CeedVectorSyncArray", memtype)
+        self._call("SyncArray", memtype)
         self._let_go(memtype)
         self._source = None
         return source
@@ -268,7 +238,7 @@ class Vector(Exporter):
     def _check_memtype(self, memtype: int) -> None:
         """Raise what C says of a memory type that this context has not."""
         pair = self._library.ffi.new("int32_t[2]")
-        self._call("CeedVectorGetDLPackDevice", memtype, pair, pair + 1)
+        self._call("GetDLPackDevice", memtype, pair, pair + 1)
 
     def copy_from(self, other: Vector) -> None:
         """Set all entries to those of another vector of this length.
@@ -291,15 +261,15 @@ class Vector(Exporter):
 
     def set_value(self, value: float) -> None:
         """Set every entry to a value."""
-        self._call("CeedVectorSetValue", value)
+        self._call("SetValue", value)
 
     def set_value_strided(self, start: int, stop: int, step: int, value: float) -> None:
         """Set the entries start, start+step, ... < stop to a value; a stop of -1 is the length."""
-        self._call("CeedVectorSetValueStrided", start, stop, step, value)
+        self._call("SetValueStrided", start, stop, step, value)
 
     def sync_array(self, memtype: int = MEM_HOST) -> None:
         """Make one memory type hold the current values, so that a borrowed array may be read."""
-        self._call("CeedVectorSyncArray", memtype)
+        self._call("SyncArray", memtype)
 
     # Arithmetic.
 
@@ -309,19 +279,19 @@ class Vector(Exporter):
         >>> pyceedlike.from_dlpack(np.array([3.0, -4.0])).norm()
         5.0
         """
-        return self._get("CeedScalar", "CeedVectorNorm", normtype)
+        return self._get("CeedScalar", "Norm", normtype)
 
     def reciprocal(self) -> None:
         """Replace the entries that are not nearly zero by their reciprocals."""
-        self._call("CeedVectorReciprocal")
+        self._call("Reciprocal")
 
     def scale(self, a: float) -> None:
         """Multiply every entry by a number."""
-        self._call("CeedVectorScale", a)
+        self._call("Scale", a)
 
     def filter(self, threshold: float) -> None:
         """Set the entries of at most this magnitude to zero."""
-        self._call("CeedVectorFilter", threshold)
+        self._call("Filter", threshold)
 
     def axpy(self, a: float, x: Vector) -> None:
         """Add a x to this vector.
@@ -331,15 +301,15 @@ class Vector(Exporter):
         >>> y.to_numpy()
         array([11., 21.])
         """
-        self._call("CeedVectorAXPY", a, self._peer(x))
+        self._call("AXPY", a, self._peer(x))
 
     def axpby(self, a: float, b: float, x: Vector) -> None:
         """Set this vector y to a x + b y."""
-        self._call("CeedVectorAXPBY", a, b, self._peer(x))
+        self._call("AXPBY", a, b, self._peer(x))
 
     def pointwise_mult(self, x: Vector, y: Vector) -> None:
         """Set this vector to x .* y; it may be one of them."""
-        self._call("CeedVectorPointwiseMult", self._peer(x), self._peer(y))
+        self._call("PointwiseMult", self._peer(x), self._peer(y))
 
     # To and from other libraries; from_dlpack, from_handle and to_dlpack are in C.
 

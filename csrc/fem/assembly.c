@@ -29,7 +29,8 @@ int CeedAssembledLength(CeedOperator op, CeedSize *length) {
                     CeedOperatorNumPoints(op));
 }
 
-/* What the QFunction gives with one input component set to 1, of all active outputs. */
+/* What the QFunction gives with one input component set to 1, of all active outputs; a shell may
+   give the memory of its input. */
 static int Probe(const CeedRun *run, CeedVector q_in, CeedInt comp, const CeedActiveFields *outs,
                  CeedScalar *to) {
   CeedOperatorForm *form = run->form;
@@ -37,12 +38,11 @@ static int Probe(const CeedRun *run, CeedVector q_in, CeedInt comp, const CeedAc
 
   CeedCall(CeedVectorSetValueStrided(q_in, comp * n, (comp + 1) * n, 1, 1));
   CeedCall(CeedQFunctionRun(&run->calls, (CeedInt)n, form->q_in, form->q_out));
-  CeedCall(CeedVectorSetValueStrided(q_in, comp * n, (comp + 1) * n, 1, 0));
   for (CeedInt o = 0; o < outs->count; o++) {
     CeedCall(CeedVectorCopyTo(form->q_out[outs->index[o]], to + outs->first_comp[o] * n,
                               run->arguments.what));
   }
-  return CEED_ERROR_SUCCESS;
+  return CeedVectorSetValueStrided(q_in, comp * n, (comp + 1) * n, 1, 0);
 }
 
 /* Passive inputs are what they are; active ones are 0. */
@@ -108,10 +108,15 @@ static int BeginAssembly(CeedOperator op, CeedVector assembled, bool add, CeedRu
 
 static int AssembleInto(CeedOperator op, CeedVector assembled) {
   CeedRun run;
+  int code;
 
   CeedCall(BeginAssembly(op, assembled, false, &run));
   run.has_written = true;
-  return CeedRunEnd(&run, CeedAssemblePoints(&run, run.arguments.list[run.arguments.count - 1].to));
+  CeedObjectRefer(op);
+  code = CeedAssemblePoints(&run, run.arguments.list[run.arguments.count - 1].to);
+  code = CeedRunEnd(&run, code);
+  (void)CeedOperatorDestroy(&op);
+  return code;
 }
 
 static int CreateAssembledRestriction(CeedOperator op, CeedElemRestriction *rstr) {
@@ -377,20 +382,33 @@ static int AssembleDiagonal(CeedOperator op, bool is_block, CeedVector assembled
   return CeedRunEnd(&run, code);
 }
 
+static int DiagonalOfParts(CeedOperator op, bool is_block, bool add, CeedVector assembled) {
+  CeedInt num_parts = CeedOperatorNumParts(op);
+
+  CeedCall(TryAssembly(op, assembled, add));
+  if (!add) CeedCall(CeedVectorSetValue(assembled, 0));
+  for (CeedInt i = 0; i < num_parts; i++) {
+    CeedCall(AssembleDiagonal(CeedOperatorPart(op, i), is_block, assembled));
+  }
+  return CEED_ERROR_SUCCESS;
+}
+
+/* The function of the user may destroy the operator and the vector, but not before the end. */
 static int Diagonal(CeedOperator op, bool is_block, bool add, CeedVector assembled) {
   CeedElemRestriction rstr;
   CeedSize length;
+  int code;
 
   CeedCall(CeedObjectCheck(op, CEED_KIND_OPERATOR));
   CeedCall(CeedObjectCheck(assembled, CEED_KIND_VECTOR));
   CeedCall(CheckDiagonal(op, is_block, &rstr, &length));
   CeedCall(CeedVectorLengthCheck(assembled, length, "assembled"));
-  CeedCall(TryAssembly(op, assembled, add));
-  if (!add) CeedCall(CeedVectorSetValue(assembled, 0));
-  for (CeedInt i = 0; i < CeedOperatorNumParts(op); i++) {
-    CeedCall(AssembleDiagonal(CeedOperatorPart(op, i), is_block, assembled));
-  }
-  return CEED_ERROR_SUCCESS;
+  CeedObjectRefer(op);
+  CeedObjectRefer(assembled);
+  code = DiagonalOfParts(op, is_block, add, assembled);
+  (void)CeedVectorDestroy(&assembled);
+  (void)CeedOperatorDestroy(&op);
+  return code;
 }
 
 int CeedOperatorLinearAssembleDiagonal(CeedOperator op, CeedVector assembled,
@@ -583,20 +601,24 @@ static int FillValues(CeedOperator op, CeedSize count, CeedScalar *values) {
 }
 
 int CeedOperatorLinearAssemble(CeedOperator op, CeedVector values) {
+  CeedInt num_parts;
   CeedSize count;
   CeedScalar *to;
   int code = CEED_ERROR_SUCCESS;
 
   CeedCall(CeedOperatorLinearAssembleGetNumEntries(op, &count));
+  num_parts = CeedOperatorNumParts(op);
   CeedCall(CeedObjectCheck(values, CEED_KIND_VECTOR));
   CeedCall(CeedVectorLengthCheck(values, count, "values"));
   CeedCall(TryAssembly(op, values, false));
   CeedCall(CeedVectorAcquireWrite(values, CEED_MEM_HOST, false, &to, "LinearAssemble"));
-  for (CeedInt i = 0; !code && i < CeedOperatorNumParts(op); i++) {
+  CeedObjectRefer(op);
+  for (CeedInt i = 0; !code && i < num_parts; i++) {
     code = CountEntries(CeedOperatorPart(op, i), &count);
     if (!code) code = FillValues(CeedOperatorPart(op, i), count, to);
     to += count;
   }
+  (void)CeedOperatorDestroy(&op);
   if (code) {
     CeedVectorCancelWrite(values);
     return code;

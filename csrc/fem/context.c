@@ -160,8 +160,7 @@ int CeedQFunctionContextSetData(CeedQFunctionContext ctx, CeedMemType mem_type,
   ceed = ctx->base.ceed;
   CeedCheck(data || !size, ceed, CEED_ERROR_INCOMPATIBLE, "The data are NULL");
   CeedCheck(size <= CEED_MAX_BYTES, ceed, CEED_ERROR_DIMENSION, "%zu bytes are too many", size);
-  CeedCheck(copy_mode >= CEED_COPY_VALUES && copy_mode <= CEED_OWN_POINTER, ceed,
-            CEED_ERROR_INCOMPATIBLE, "%d is no copy mode", (int)copy_mode);
+  CeedCall(CeedCopyModeCheck(ceed, copy_mode));
   for (CeedInt i = 0; i < ctx->labels.count; i++) {
     CeedCheck(Fits(ctx->labels.label[i], size), ceed, CEED_ERROR_DIMENSION,
               "The field \"%s\" does not fit in %zu bytes", ctx->labels.label[i]->name, size);

@@ -84,8 +84,7 @@ static int SetOffsets(CeedElemRestriction rstr, CeedMemType mem_type, CeedCopyMo
   CeedCheck(offsets || !count, ceed, CEED_ERROR_INCOMPATIBLE, "The offsets are NULL");
   CeedCheck((uintptr_t)offsets % sizeof *offsets == 0, ceed, CEED_ERROR_INCOMPATIBLE,
             "The offsets are not aligned");
-  CeedCheck(copy_mode >= CEED_COPY_VALUES && copy_mode <= CEED_OWN_POINTER, ceed,
-            CEED_ERROR_INCOMPATIBLE, "%d is no copy mode", (int)copy_mode);
+  CeedCall(CeedCopyModeCheck(ceed, copy_mode));
   CeedCall(CheckOffsets(rstr, offsets));
   if (copy_mode != CEED_COPY_VALUES && offsets) {
     rstr->offsets = offsets;

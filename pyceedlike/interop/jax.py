@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""JAX: arrays that share the memory of a vector, which nobody writes meanwhile."""
+"""JAX: arrays that share the memory of a vector or a fab, which nobody writes meanwhile."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     import jax
     import numpy
 
-    from .._exchange import Lease
+    from .._exchange import Exporter, Lease
+    from ..fab import Fab, FabView
     from ..vector import Vector
 
 ALIGNMENT = 64  # XLA's, on the host; other memory is copied
@@ -23,7 +24,7 @@ ALIGNMENT = 64  # XLA's, on the host; other memory is copied
 def share(vector: Vector) -> jax.Array:
     """Return an array that holds a read lease of the vector for as long as it lives."""
     check_precision(vector.scalar)
-    return _read(vector._lease(), vector)
+    return _read(_lease(vector), vector)
 
 
 @contextmanager
@@ -32,7 +33,7 @@ def lend(vector: Vector, timeout: float) -> Iterator[jax.Array]:
     if not timeout >= 0:  # a NaN, too; what is no number is a TypeError
         raise ValueError(f"timeout must be a number of seconds from 0 on, not {timeout!r}")
     check_precision(vector.scalar)
-    lease = vector._lease()
+    lease = _lease(vector)
     x = _read(lease, vector)
     with at_end(lambda: _end(lease, x, timeout)):
         yield x
@@ -97,15 +98,50 @@ class Evaluator:
         return array, USE_POINTER
 
 
-def _read(lease: Lease, vector: Vector) -> jax.Array:
+def _read(lease: Lease, owner: Exporter) -> jax.Array:
     import jax.dlpack
 
-    if len(vector) and lease.address % ALIGNMENT:
-        raise CeedCopyError(
-            f"JAX shares memory from {ALIGNMENT}-byte boundaries on, and this starts at "
-            f"{lease.address:#x}: copy it first, with from_dlpack(vector, copy=True)"
-        )
     x = jax.dlpack.from_dlpack(lease)
-    if x.dtype != vector.scalar or (len(vector) and x.unsafe_buffer_pointer() != lease.address):
+    if x.dtype != owner.scalar or (x.size and x.unsafe_buffer_pointer() != lease.address):
         raise CeedCopyError(f"JAX did not share the memory: it made a copy of type {x.dtype}")
     return x
+
+
+def _lease(vector: Vector) -> Lease:
+    lease = vector._lease()
+    why = len(vector) and _misaligned(lease)
+    if why:
+        raise CeedCopyError(f"{why}: copy it first, with from_dlpack(vector, copy=True)")
+    return lease
+
+
+def _misaligned(lease: Lease) -> str | None:
+    if lease.address % ALIGNMENT == 0:
+        return None
+    return (
+        f"JAX shares memory from {ALIGNMENT}-byte boundaries on, and this starts at "
+        f"{lease.address:#x}"
+    )
+
+
+def share_part(part: Fab | FabView, copy: bool | None) -> jax.Array:
+    """Return an array of a fab's part: of compact aligned memory under a read lease, or a copy."""
+    check_precision(part.scalar)
+    why = "as asked" if copy else _gaps(part)
+    if not why:
+        lease = part._lease()
+        why = _misaligned(lease)
+    if why and copy is False:
+        raise CeedCopyError(f"copy=False, but {why}; copy=None or copy=True copies it")
+    return _read(part._lease(why) if why else lease, part)
+
+
+def _gaps(part: Fab | FabView) -> str | None:
+    """Return what keeps JAX from sharing, or None: it takes the axes in any order, but no gaps."""
+    with memoryview(part) as memory:
+        step = memory.itemsize
+        for stride, length in sorted(zip(memory.strides, memory.shape, strict=True)):
+            if length > 1 and stride != step:
+                return f"JAX shares no memory with gaps, and strides are {memory.strides} bytes"
+            step *= length
+    return None

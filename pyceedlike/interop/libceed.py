@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .._exchange import Exporter
+from .._exchange import VectorBase
 from .._lib import CeedAccessError, CeedDimensionError, CeedIncompatibleError, at_end
 from ..vector import Vector
 
@@ -52,7 +52,7 @@ def lend(ours: Vector, theirs: libceed.Vector) -> Iterator[libceed.Vector]:
     array([5., 5., 5.])
     """
     _check_is_theirs(theirs)
-    if not isinstance(ours, Exporter):
+    if not isinstance(ours, VectorBase):
         raise TypeError(f"a pyceedlike Vector lends its memory, not {type(ours).__name__}")
     if len(ours) != theirs.get_length():
         raise CeedDimensionError(

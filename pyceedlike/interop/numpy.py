@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""NumPy: arrays over vectors, and the values of lists."""
+"""NumPy: arrays over vectors and fabs, and the values of lists."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from .._lib import (
     COPY_VALUES,
     USE_POINTER,
+    CeedCopyError,
     CeedDimensionError,
     CeedIncompatibleError,
 )
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     import numpy
 
     from .._exchange import Bracket
+    from ..box import Ghost
+    from ..fab import Fab, FabView
     from ..vector import Vector
 
 
@@ -25,6 +28,73 @@ def share(vector: Vector) -> numpy.ndarray:
     import numpy
 
     return numpy.from_dlpack(vector)
+
+
+def share_part(part: Fab | FabView, copy: bool | None) -> numpy.ndarray:
+    """Return an array of a fab's part."""
+    return share_parts([part], copy)[0]
+
+
+def share_parts(parts: Iterable[Fab | FabView], copy: bool | None) -> list[numpy.ndarray]:
+    """Return an array of each part."""
+    import numpy
+
+    if copy is None:
+        return list(map(numpy.from_dlpack, parts))
+    return [_copy(part) if copy else _insist(part) for part in parts]
+
+
+def _copy(part: Fab | FabView) -> numpy.ndarray:
+    import numpy
+
+    array = numpy.from_dlpack(part).copy()
+    part._note_copy("as asked")
+    return array
+
+
+def _insist(part: Fab | FabView) -> numpy.ndarray:
+    import numpy
+
+    array = numpy.from_dlpack(part)
+    if not part.exchange.shared:
+        raise CeedCopyError(f"copy=False, but NumPy got {part.exchange.reason}")
+    return array
+
+
+def cover(shape: tuple[int, ...]) -> numpy.ndarray:
+    """Return an array for a small number of each cell of a box, x fastest."""
+    import numpy
+
+    return numpy.empty(shape, numpy.int8, order="F")
+
+
+def stack(arrays: list[numpy.ndarray]) -> numpy.ndarray:
+    """Return the arrays in one, compact in C order, along a new first axis."""
+    import numpy
+
+    batch = numpy.empty((len(arrays), *arrays[0].shape), arrays[0].dtype)
+    return numpy.stack(arrays, out=batch)
+
+
+def write_batch(
+    tensor: Any, views: list[numpy.ndarray], ghost: Ghost, order: str, what: str
+) -> None:
+    """Write what lies inside of the ghost layers of each block of a tensor."""
+    import numpy
+
+    array = numpy.from_dlpack(tensor)
+    layers = [*ghost, (0, 0)]
+    if order == "nzyx":
+        layers.reverse()
+    shapes = {tuple(map(sum, zip(view.shape, map(sum, layers), strict=True))) for view in views}
+    if array.shape[:1] != (len(views),) or {array.shape[1:]} != shapes:
+        raise CeedDimensionError(
+            f"{what} is {array.shape}, for {len(views)} blocks of {' or '.join(map(str, shapes))}"
+        )
+    inside = tuple(slice(low, low + n) for (low, _), n in zip(layers, views[0].shape, strict=True))
+    for block, view in zip(array, views, strict=True):
+        check_result(block[inside], view.shape, view.dtype.name, what)
+        view[...] = block[inside]
 
 
 def view(bracket: Bracket) -> numpy.ndarray:

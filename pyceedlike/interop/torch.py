@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""PyTorch: tensors that share the memory of a vector."""
+"""PyTorch: tensors that share the memory of a vector or of a fab."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from .._lib import CeedAccessError
+from .._lib import CeedAccessError, CeedCopyError
 
 if TYPE_CHECKING:
     import torch
 
+    from ..fab import Fab, FabView
     from ..vector import Vector
 
 
@@ -24,3 +25,36 @@ def share(vector: Vector) -> torch.Tensor:
                 "copy it first, as in torch.tensor(vector.to_numpy())"
             )
     return torch.from_dlpack(vector)
+
+
+def share_part(part: Fab | FabView, copy: bool | None) -> torch.Tensor:
+    """Return a tensor of a fab's part: of memory that may not be written, a copy."""
+    import torch
+
+    with memoryview(part) as memory:
+        read_only = memory.readonly
+    if read_only and copy is False:
+        raise CeedCopyError(
+            "copy=False, but this memory is read-only or leased to readers, and PyTorch would "
+            "write to it"
+        )
+    if copy or read_only:
+        return torch.from_dlpack(part.to_dlpack(copy=True))
+    return torch.from_dlpack(part)
+
+
+def index(tensor: torch.Tensor, places: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return an index that means in PyTorch what this one means in NumPy.
+
+    PyTorch steps forwards only, and sorts axes otherwise where integers stand beside arrays: there
+    every entry is named.
+    """
+    import numpy
+    import torch
+
+    kinds = {type(place) for place in places}
+    backwards = any(place.step < 0 for place in places if isinstance(place, slice))
+    if not backwards and not {int, numpy.ndarray} <= kinds:
+        return places
+    entries = numpy.arange(tensor.numel()).reshape(tensor.shape)[places]
+    return tuple(map(torch.from_numpy, numpy.unravel_index(entries, tensor.shape)))

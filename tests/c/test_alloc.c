@@ -1,7 +1,7 @@
 // Every allocation of the library fails in turn: a clean error each time, nothing changed, nothing
 // leaked. The allocation functions below stand before those of libc, for the library, too.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "fixture.h"
+#include "fabs.h"
 
 // ------------------------------------------------------------------------------------------------
 // Allocation that fails when it is told to
@@ -279,6 +279,105 @@ static int DoOperator(void) {
   return code;
 }
 
+// A fab made in every way, each released whatever fails.
+static int EndFab(int code, CeedFab *fab) {
+  if (code && *fab) return -99;
+  CeedFabDestroy(fab);
+  return code;
+}
+
+static int DoFab(void) {
+  CeedFab fab = NULL;
+  int code = CeedFabCreate(ceed, BoxOf(1, 0, 0, 0, 4, 0, 0), no_ghost, 2, &fab);
+
+  if (!code) code = CeedFabSetValue(fab, NULL, 0, 2, 1);
+  CeedFabDestroy(&fab);
+  return code;
+}
+
+static int DoFabOfVector(void) {
+  CeedFab fab = NULL;
+
+  return EndFab(
+      CeedFabCreateFromVector(full, 1, NULL, BoxOf(1, 0, 0, 0, 4, 0, 0), no_ghost, 1, &fab), &fab);
+}
+
+static int DoFabOfArray(CeedCopyMode mode) {
+  CeedFab fab = NULL;
+
+  return EndFab(CeedFabCreateFromArray(ceed, BoxOf(1, 0, 0, 0, 2, 0, 0), no_ghost, 1, CEED_MEM_HOST,
+                                       mode, (const CeedSize[]){2, 1, 1, 1}, values, &fab),
+                &fab);
+}
+static int DoFabOfArrayCopy(void) { return DoFabOfArray(CEED_COPY_VALUES); }
+static int DoFabOfArrayUse(void) { return DoFabOfArray(CEED_USE_POINTER); }
+
+static int DoFabOfTensor(CeedCopyMode mode) {
+  CeedFab fab = NULL;
+
+  FakeInit(&fake, values, 2, DIMS(2, 3), NULL);
+  return EndFab(CeedFabCreateFromDLPackVersioned(ceed, &fake.versioned, CEED_ORDER_XYZN,
+                                                 (const CeedInt[]){0}, 0, no_ghost, mode, &fab),
+                &fab);
+}
+static int DoFabOfTensorCopy(void) { return DoFabOfTensor(CEED_COPY_VALUES); }
+static int DoFabOfTensorUse(void) { return DoFabOfTensor(CEED_USE_POINTER); }
+
+// A level in its whole life; whatever there is at a failure is released.
+typedef struct {
+  CeedMultiFab mf, other;
+  CeedFab fab, low, high;
+  CeedVector vec;
+} Level;
+
+static int UseFabs(Level *l) {
+  const CeedBox box = BoxOf(1, 0, 0, 0, 3, 0, 0);
+  DLManagedTensorVersioned *view = NULL;
+  int code = CeedVectorCreate(ceed, 5, &l->vec);
+
+  if (!code) code = CeedVectorSetValue(l->vec, 1);
+  if (!code) code = CeedFabCreateFromVector(l->vec, 0, NULL, box, no_ghost, 1, &l->low);
+  if (!code) code = CeedFabCreateFromVector(l->vec, 1, NULL, box, no_ghost, 1, &l->high);
+  if (!code) code = CeedFabCopy(l->low, NULL, 0, 1, l->high, 0);
+  if (!code) {
+    code =
+        CeedFabExport(l->low, CEED_MEM_HOST, CEED_EXPORT_COPY, NULL, 0, 1, CEED_ORDER_NZYX, &view);
+  }
+  if (view) Release(view);
+  if (!code) code = CeedFabResize(l->low, box, no_ghost, 2, false);
+  return code;
+}
+
+static int UseLevel(Level *l) {
+  const CeedBox boxes[] = {BoxOf(2, 0, 0, 0, 3, 2, 0), BoxOf(2, 4, 0, 0, 5, 2, 0)};
+  int code = CeedMultiFabCreate(ceed, 2, boxes, NULL, 0, ghosts, 1, &l->mf);
+
+  if (!code) code = CeedMultiFabCreate(ceed, 1, boxes, NULL, 0, ghosts, 1, &l->other);
+  if (!code) code = CeedMultiFabSetValue(l->mf, 1);
+  if (!code) code = CeedMultiFabSetValue(l->other, 2);
+  if (!code) code = CeedMultiFabFillGhosts(l->mf, (const CeedInt[]){6, 3});
+  if (!code) code = CeedMultiFabCopy(l->mf, l->other);
+  if (!code) code = CeedFabCreate(ceed, boxes[1], no_ghost, 1, &l->fab);
+  if (!code) code = CeedMultiFabGather(l->mf, true, 0, l->fab, NULL);
+  if (!code) code = CeedMultiFabSetFab(l->mf, 1, l->fab, false);
+  if (!code) code = CeedMultiFabRedefine(l->mf, 1, boxes, NULL, 0, ghosts, 1, false);
+  return code;
+}
+
+static int DoLevel(void) {
+  Level level = {0};
+  int code = UseFabs(&level);
+
+  if (!code) code = UseLevel(&level);
+  CeedMultiFabDestroy(&level.mf);
+  CeedMultiFabDestroy(&level.other);
+  CeedFabDestroy(&level.fab);
+  CeedFabDestroy(&level.low);
+  CeedFabDestroy(&level.high);
+  CeedVectorDestroy(&level.vec);
+  return code;
+}
+
 // ------------------------------------------------------------------------------------------------
 // The trial
 // ------------------------------------------------------------------------------------------------
@@ -398,6 +497,20 @@ static int a_vector_of_an_adopted_tensor(void) {
 
 static int an_operator_and_all_that_it_is_made_of(void) { return Survives(DoOperator, 50); }
 
+static int a_fab_of_its_own_memory(void) { return Survives(DoFab, 3); }
+static int a_fab_of_a_vector(void) { return Survives(DoFabOfVector, 1); }
+static int a_fab_of_an_array(void) {
+  PASSES(Survives(DoFabOfArrayCopy, 3));
+  PASSES(Survives(DoFabOfArrayUse, 2));
+  return TEST_PASSED;
+}
+static int a_fab_of_a_tensor(void) {
+  PASSES(Survives(DoFabOfTensorCopy, 3));
+  PASSES(Survives(DoFabOfTensorUse, 2));
+  return TEST_PASSED;
+}
+static int a_level_and_all_that_is_done_with_it(void) { return Survives(DoLevel, 50); }
+
 static int a_large_import_and_export_allocate_no_more_than_small_ones(void) {
   enum { MANY = 1 << 20 };
   CeedScalar *data = calloc(MANY, sizeof *data);
@@ -441,6 +554,11 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(a_vector_of_a_copied_tensor),
     BEHAVIOUR(a_vector_of_an_adopted_tensor),
     BEHAVIOUR(an_operator_and_all_that_it_is_made_of),
+    BEHAVIOUR(a_fab_of_its_own_memory),
+    BEHAVIOUR(a_fab_of_a_vector),
+    BEHAVIOUR(a_fab_of_an_array),
+    BEHAVIOUR(a_fab_of_a_tensor),
+    BEHAVIOUR(a_level_and_all_that_is_done_with_it),
     BEHAVIOUR(a_large_import_and_export_allocate_no_more_than_small_ones),
 };
 

@@ -32,11 +32,32 @@ TEST(a_function_may_destroy_all_that_its_call_uses) {
     ASSERT_OK(CeedOperatorCompositeAddSub(sum, op));
     ASSERT_OK(CeedOperatorCompositeAddSub(sum, op));
     dying = is_composite ? sum : op;
+    ASSERT_OK(CeedOperatorDestroy(is_composite ? &op : &sum));
     ASSERT_OK(CeedOperatorApply(dying, dying_in, out, NULL));
     ASSERT_NUMBER(Entry(out, 19), is_composite ? 30 : 15);
     ASSERT_OK(CeedVectorDestroy(&out));
-    ASSERT_OK(CeedOperatorDestroy(is_composite ? &op : &sum));
     ASSERT(!dying && !dying_qf && !dying_in && !dying_out && !dying_data);
+  }
+  return TEST_PASSED;
+}
+
+TEST(a_function_may_destroy_all_that_its_assembly_uses) {
+  for (int is_composite = 0; is_composite < 2; is_composite++) {
+    CeedOperator op = NULL, sum = NULL;
+    CeedVector out = NULL;
+
+    dying_out = Constant(20, 7), dying_data = Constant(20, 5);
+    ASSERT_OK(CeedVectorReferenceCopy(dying_out, &out));
+    PASSES(MultiplyCreate(dying_data, DestroyAll, &dying_qf, &op));
+    ASSERT_OK(CeedOperatorCreateComposite(ceed, &sum));
+    ASSERT_OK(CeedOperatorCompositeAddSub(sum, op));
+    ASSERT_OK(CeedOperatorCompositeAddSub(sum, op));
+    dying = is_composite ? sum : op;
+    ASSERT_OK(CeedOperatorDestroy(is_composite ? &op : &sum));
+    ASSERT_OK(CeedOperatorLinearAssembleDiagonal(dying, out, NULL));
+    ASSERT_NUMBER(Entry(out, 19), is_composite ? 10 : 5);
+    ASSERT_OK(CeedVectorDestroy(&out));
+    ASSERT(!dying && !dying_qf && !dying_out && !dying_data);
   }
   return TEST_PASSED;
 }
@@ -169,6 +190,7 @@ TEST(an_operator_stays_while_something_that_it_alone_keeps_is_out) {
 int main(int argc, char **argv) {
   static const Behaviour behaviours[] = {
       BEHAVIOUR(a_function_may_destroy_all_that_its_call_uses),
+      BEHAVIOUR(a_function_may_destroy_all_that_its_assembly_uses),
       BEHAVIOUR(a_function_may_change_its_context),
       BEHAVIOUR(a_label_of_an_operator_outlives_the_context),
       BEHAVIOUR(an_operator_stays_while_values_of_its_context_are_out),

@@ -2,8 +2,8 @@
 // are copied, and who may have which side. Linked with the library's objects and a fake device.
 // SPDX-License-Identifier: BSD-2-Clause
 #define _GNU_SOURCE
+#include "fabs.h"
 #include "fake_device.h"
-#include "fixture.h"
 
 enum { LENGTH = 4 };
 
@@ -1260,6 +1260,116 @@ static int nobody_writes_while_an_export_copies(void) {
   return TEST_PASSED;
 }
 
+// ------------------------------------------------------------------------------------------------
+// Fabs
+// ------------------------------------------------------------------------------------------------
+
+static DLManagedTensorVersioned *ViewIn(CeedFab fab, CeedMemType type, const CeedBox *region) {
+  DLManagedTensorVersioned *tensor = NULL;
+
+  CeedFabExport(fab, type, CEED_EXPORT_SHARED, region, 0, 1, CEED_ORDER_XYZN, &tensor);
+  return tensor;
+}
+
+static int a_view_of_a_region_begins_where_it_lies_on_the_device(void) {
+  CeedBox region = BoxOf(1, 0, 0, 0, 1, 0, 0);
+  CeedScalar values[2];
+  CeedFab fab = NULL;
+  DLManagedTensorVersioned *whole, *view;
+
+  ASSERT_OK(CeedFabCreateFromVector(vec, 0, NULL, BoxOf(1, -2, 0, 0, 1, 0, 0), no_ghost, 1, &fab));
+  PASSES(WriteOnHost(5));
+  whole = ViewIn(fab, CEED_MEM_DEVICE, NULL);
+  view = ViewIn(fab, CEED_MEM_DEVICE, &region);
+  ASSERT_SAME(view->dl_tensor.data, (CeedScalar *)whole->dl_tensor.data + 2);
+  ASSERT_EQ(view->dl_tensor.byte_offset, 0);
+  FakeDeviceRead(view->dl_tensor.data, 2, values);
+  ASSERT_NUMBER(values[0], 7);
+  ASSERT_NUMBER(values[1], 8);
+  Release(whole);
+  Release(view);
+  ASSERT_OK(CeedFabDestroy(&fab));
+  return TEST_PASSED;
+}
+
+// Every second entry is the fab's: when all of them are written on the host, the others come over.
+static int what_lies_between_the_entries_of_a_fab_is_kept(void) {
+  const CeedSize strides[4] = {2, 1, 1, 1};
+  CeedBox box = BoxOf(1, 0, 0, 0, 1, 0, 0);
+  CeedMultiFab mf = NULL;
+  CeedFab fab = NULL;
+  CeedScalar *array;
+
+  ASSERT_OK(CeedFabCreateFromVector(vec, 0, strides, box, no_ghost, 1, &fab));
+  PASSES(WriteOnDevice(5));
+  ASSERT_OK(CeedFabGetArrayWrite(fab, CEED_MEM_HOST, &array));
+  array[0] = 50;
+  array[2] = 70;
+  ASSERT_OK(CeedFabRestoreArray(fab, &array));
+  ASSERT_VALUES(vec, 50, 6, 70, 8);
+  PASSES(WriteOnDevice(1));
+  ASSERT_OK(CeedFabSetValue(fab, NULL, 0, 1, 0));
+  ASSERT_VALUES(vec, 0, 2, 0, 4);
+  ASSERT_OK(CeedMultiFabCreate(ceed, 1, &box, NULL, 0, no_ghost, 1, &mf));
+  ASSERT_OK(CeedMultiFabSetFab(mf, 0, fab, false));
+  PASSES(WriteOnDevice(5));
+  ASSERT_OK(CeedMultiFabSetValue(mf, 0));
+  ASSERT_VALUES(vec, 0, 6, 0, 8);
+  ASSERT_OK(CeedMultiFabDestroy(&mf));
+  ASSERT_OK(CeedFabDestroy(&fab));
+  return TEST_PASSED;
+}
+
+static int values_of_the_device_are_copied_and_gathered(void) {
+  CeedBox box = BoxOf(1, 0, 0, 0, 3, 0, 0);
+  CeedFab fab = NULL, copy = NULL, all = NULL;
+  CeedMultiFab mf = NULL;
+
+  PASSES(WriteOnDevice(1));
+  ASSERT_OK(CeedFabCreateFromVector(vec, 0, NULL, box, no_ghost, 1, &fab));
+  ASSERT_OK(CeedFabCreate(ceed, box, no_ghost, 1, &copy));
+  ASSERT_OK(CeedFabCopy(fab, NULL, 0, 1, copy, 0));
+  ASSERT_NUMBER(EntryOf(copy, (const CeedInt[]){3}, 0), 4);
+  ASSERT_OK(CeedMultiFabCreate(ceed, 1, &box, NULL, 0, no_ghost, 1, &mf));
+  ASSERT_OK(CeedMultiFabSetFab(mf, 0, fab, false));
+  PASSES(WriteOnDevice(11));
+  ASSERT_OK(CeedFabCreate(ceed, BoxOf(1, 2, 0, 0, 5, 0, 0), no_ghost, 1, &all));
+  ASSERT_OK(CeedMultiFabGather(mf, false, 0, all, NULL));
+  ASSERT_NUMBER(EntryOf(all, (const CeedInt[]){3}, 0), 14);
+  ASSERT_OK(CeedMultiFabDestroy(&mf));
+  ASSERT_OK(CeedFabDestroy(&fab));
+  ASSERT_OK(CeedFabDestroy(&copy));
+  ASSERT_OK(CeedFabDestroy(&all));
+  return TEST_PASSED;
+}
+
+static int a_strided_device_tensor_is_adopted_by_a_fab_and_never_copied(void) {
+  void *memory = FakeDeviceAllocate(4, (const CeedScalar[]){1, 2, 3, 4});
+  CeedFab fab = NULL;
+  DLManagedTensorVersioned *view;
+  Fake fake;
+
+  FakeInit(&fake, memory, 2, DIMS(2, 1), DIMS(2, 1));
+  FakeDevice(&fake, CUDA, 0);
+  ASSERT_CODE(
+      CEED_ERROR_INCOMPATIBLE,
+      CeedFabCreateFromDLPackVersioned(ceed, &fake.versioned, CEED_ORDER_XYZN, (const CeedInt[]){0},
+                                       0, no_ghost, CEED_COPY_VALUES, &fab));
+  ASSERT_EQ(fake.deletions, 0);
+  ASSERT_OK(CeedFabCreateFromDLPackVersioned(ceed, &fake.versioned, CEED_ORDER_XYZN,
+                                             (const CeedInt[]){0}, 0, no_ghost, CEED_USE_POINTER,
+                                             &fab));
+  ASSERT_NUMBER(EntryOf(fab, (const CeedInt[]){1}, 0), 3);
+  view = ViewIn(fab, CEED_MEM_DEVICE, NULL);
+  ASSERT_SAME(view->dl_tensor.data, memory);
+  ASSERT_EQ(view->dl_tensor.strides[0], 2);
+  Release(view);
+  ASSERT_OK(CeedFabDestroy(&fab));
+  ASSERT_EQ(fake.deletions, 1);
+  FakeDeviceFree(memory);
+  return TEST_PASSED;
+}
+
 static const Behaviour behaviours[] = {
     BEHAVIOUR(a_device_context_has_both_memory_types_and_prefers_its_own),
     BEHAVIOUR(a_device_is_among_the_resources),
@@ -1321,6 +1431,10 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(a_pin_copies_no_values_from_under_a_writer),
     BEHAVIOUR(a_write_through_an_export_during_a_copy_is_copied_later),
     BEHAVIOUR(nobody_writes_while_an_export_copies),
+    BEHAVIOUR(a_view_of_a_region_begins_where_it_lies_on_the_device),
+    BEHAVIOUR(what_lies_between_the_entries_of_a_fab_is_kept),
+    BEHAVIOUR(values_of_the_device_are_copied_and_gathered),
+    BEHAVIOUR(a_strided_device_tensor_is_adopted_by_a_fab_and_never_copied),
     BEHAVIOUR(random_histories_follow_the_model),
 };
 

@@ -318,12 +318,24 @@ static int Giving(void *ctx, CeedInt Q, const CeedVector *in, const CeedVector *
   return CeedVectorSetArray(out[0], CEED_MEM_HOST, CEED_USE_POINTER, given);
 }
 
-static int CreateGiving(CeedInt n, CeedOperator *op) {
+// v = u, in the memory of u
+static int Passing(void *ctx, CeedInt Q, const CeedVector *in, const CeedVector *out) {
+  const CeedScalar *u;
+  CeedScalar *memory;
+
+  (void)ctx, (void)Q;
+  if (CeedVectorGetArrayRead(in[0], CEED_MEM_HOST, &u)) return 1;
+  memcpy(&memory, &u, sizeof memory);
+  if (CeedVectorRestoreArrayRead(in[0], &u)) return 1;
+  return CeedVectorSetArray(out[0], CEED_MEM_HOST, CEED_USE_POINTER, memory);
+}
+
+static int CreateShell(CeedInt n, CeedQFunctionShellUser f, CeedOperator *op) {
   CeedElemRestriction rstr = NULL;
   CeedQFunction qf = NULL;
 
   ASSERT_OK(CeedElemRestrictionCreateStrided(ceed, n, 1, 1, n, (CeedInt[]){1, 1, 1}, &rstr));
-  ASSERT_OK(CeedQFunctionCreateShell(ceed, Giving, "test_operator.c:Giving", &qf));
+  ASSERT_OK(CeedQFunctionCreateShell(ceed, f, "test_operator.c:f", &qf));
   ASSERT_OK(CeedQFunctionAddInput(qf, "u", 1, CEED_EVAL_NONE));
   ASSERT_OK(CeedQFunctionAddOutput(qf, "v", 1, CEED_EVAL_NONE));
   ASSERT_OK(CeedOperatorCreate(ceed, qf, NULL, NULL, op));
@@ -339,7 +351,7 @@ TEST(memory_of_a_routine_on_vectors_is_used_for_one_call) {
   CeedVector u = Iota(20), v = Iota(20);
 
   calls = 0;
-  PASSES(CreateGiving(20, &op));
+  PASSES(CreateShell(20, Giving, &op));
   ASSERT_OK(CeedOperatorApply(op, u, v, CEED_REQUEST_IMMEDIATE));
   ASSERT_NUMBER(Entry(v, 19), 57);
   ASSERT_OK(CeedOperatorApplyAdd(op, u, v, CEED_REQUEST_IMMEDIATE));
@@ -358,6 +370,23 @@ TEST(memory_of_a_routine_on_vectors_is_used_for_one_call) {
   CeedVectorDestroy(&v);
   free(given);
   given = NULL;
+  return TEST_PASSED;
+}
+
+TEST(a_routine_on_vectors_may_give_the_memory_of_its_input) {
+  CeedOperator op = NULL;
+  CeedVector u = Iota(4), v = Iota(4);
+
+  PASSES(CreateShell(4, Passing, &op));
+  ASSERT_OK(CeedOperatorLinearAssembleDiagonal(op, v, CEED_REQUEST_IMMEDIATE));
+  ASSERT_VALUES(v, 1, 1, 1, 1);
+  ASSERT_OK(CeedOperatorApply(op, u, v, CEED_REQUEST_IMMEDIATE));
+  ASSERT_VALUES(v, 0, 1, 2, 3);
+  ASSERT_OK(CeedOperatorApplyTranspose(op, u, v, CEED_REQUEST_IMMEDIATE));
+  ASSERT_VALUES(v, 0, 1, 2, 3);
+  CeedOperatorDestroy(&op);
+  CeedVectorDestroy(&u);
+  CeedVectorDestroy(&v);
   return TEST_PASSED;
 }
 
@@ -1050,6 +1079,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(a_nan_in_makes_what_depends_on_it_nan),
     BEHAVIOUR(all_points_a_call_are_one_call),
     BEHAVIOUR(memory_of_a_routine_on_vectors_is_used_for_one_call),
+    BEHAVIOUR(a_routine_on_vectors_may_give_the_memory_of_its_input),
     BEHAVIOUR(no_elements_are_no_error),
     BEHAVIOUR(a_failing_function_gives_its_code_and_locks_nothing),
     BEHAVIOUR(vectors_that_are_out_are_refused_and_nothing_else_stays_locked),

@@ -1,7 +1,7 @@
 // Eight threads at once, within the documented rules: references, exports and deleters in any
 // thread at any time, all other calls on one object in one thread. For sanitizers, too.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "fixture.h"
+#include "fabs.h"
 
 enum { THREADS = 8, ROUNDS = 2000, LENGTH = 100 };
 
@@ -414,6 +414,54 @@ static int the_first_calls_may_come_from_eight_threads(void) {
   return TEST_PASSED;
 }
 
+// Loops over the fabs of one level, each its own, with views that are taken and dropped in between.
+enum { BOXES = 12 };
+static CeedMultiFab level;
+
+static void SeeFab(Worker *worker, CeedInt index) {
+  CeedFab fab = NULL;
+  CeedBox valid;
+  DLManagedTensorVersioned *view = NULL;
+  int code;
+
+  Expect(worker, !CeedMultiFabGetFab(level, index, &fab));
+  Expect(worker, !CeedFabGetBox(fab, &valid) && valid.lo[0] == 4 * index);
+  code = CeedFabExport(fab, CEED_MEM_HOST, (CeedExportMode)Dice(worker, 2), &valid, 0, 1,
+                       CEED_ORDER_NZYX, &view);
+  Expect(worker, !code || code == CEED_ERROR_ACCESS);
+  Expect(worker, !CeedFabDestroy(&fab));
+  if (!view) return;
+  Expect(worker, *(CeedScalar *)view->dl_tensor.data == 3);
+  Release(view);
+}
+
+static void *LoopOverFabs(void *argument) {
+  Worker *worker = argument;
+
+  pthread_barrier_wait(&barrier);
+  for (int i = 0; i < ROUNDS / 20; i++) {
+    for (CeedInt outer = 0; outer < BOXES; outer++) {
+      for (CeedInt inner = 0; inner < BOXES; inner++) {
+        SeeFab(worker, inner);
+        if (Dice(worker, 3) == 0) break;
+      }
+    }
+  }
+  return NULL;
+}
+
+static int loops_over_fabs_run_in_every_thread(void) {
+  CeedBox boxes[BOXES];
+
+  for (CeedInt i = 0; i < BOXES; i++) boxes[i] = BoxOf(2, 4 * i, 0, 0, 4 * i + 3, 2, 0);
+  ASSERT_OK(CeedMultiFabCreate(ceed, BOXES, boxes, NULL, 0, ghosts, 1, &level));
+  ASSERT_OK(CeedMultiFabSetValue(level, 3));
+  ASSERT_EQ(Run(LoopOverFabs), 0);
+  ASSERT_OK(CeedMultiFabRedefine(level, 0, NULL, NULL, 0, no_ghost, 1, false));
+  ASSERT_OK(CeedMultiFabDestroy(&level));
+  return TEST_PASSED;
+}
+
 static void *Everything(void *argument) {
   Worker *worker = argument;
   CeedVector own = NULL, same = NULL;
@@ -452,6 +500,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(pins_are_of_memory_that_is_there),
     BEHAVIOUR(references_end_balanced),
     BEHAVIOUR(whoever_is_last_frees_the_memory),
+    BEHAVIOUR(loops_over_fabs_run_in_every_thread),
     BEHAVIOUR(everything_at_once_ends_balanced),
 };
 

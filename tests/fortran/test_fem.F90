@@ -52,6 +52,17 @@ contains
     v(:, 2) = u(:, 1) - u(:, 2)
   end function
 
+  !> Both inputs, added.
+  integer(c_int) function add(ctx, q, in, out) bind(c)
+    type(c_ptr), value :: ctx
+    integer(ceed_int), value :: q
+    type(ceed_vector), intent(in) :: in(*), out(*)
+
+    add = merge(1, 0, c_associated(ctx) .or. q /= 3)
+    if (add == 0) add = ceed_vector_copy(in(1), out(1))
+    if (add == 0) add = ceed_vector_axpy(out(1), 1._s, in(2))
+  end function
+
   !> out(i) = in(i + 1) - in(i), one entry shorter
   integer(c_int) function difference(ctx, in, out) bind(c)
     type(c_ptr), value :: ctx
@@ -108,6 +119,7 @@ program test_fem
   call run("its_error_reaches_the_caller_with_its_text", &
            its_error_reaches_the_caller_with_its_text)
   call run("a_qfunction_sees_its_components_as_columns", a_qfunction_sees_its_components_as_columns)
+  call run("a_routine_on_vectors_is_a_qfunction", a_routine_on_vectors_is_a_qfunction)
   call run("data_of_a_context_are_let_go_of_once", data_of_a_context_are_let_go_of_once)
   call run("a_routine_of_fortran_is_an_operator", a_routine_of_fortran_is_an_operator)
   call run("a_composite_operator_is_the_sum_of_its_parts", &
@@ -493,6 +505,24 @@ contains
     if (bad(HERE, ceed_qfunction_destroy(qf))) return
   end subroutine
 
+  subroutine a_routine_on_vectors_is_a_qfunction
+    type(ceed_qfunction) :: qf
+    type(ceed_vector) :: u(2), v(1)
+
+    if (bad(HERE, ceed_qfunction_create_shell(ceed, add, "add", qf))) return
+    if (bad(HERE, ceed_qfunction_add_input(qf, "u", 1, ceed_eval_none))) return
+    if (bad(HERE, ceed_qfunction_add_input(qf, "w", 1, ceed_eval_none))) return
+    if (bad(HERE, ceed_qfunction_add_output(qf, "v", 1, ceed_eval_none))) return
+    u = [iota(3), iota(3)]
+    v(1) = iota(3)
+    if (bad(HERE, ceed_qfunction_apply(qf, 3, u, v))) return
+    if (bad(HERE, values_are(v(1), [2, 4, 6]*1._s))) return
+    if (bad(HERE, ceed_vector_destroy(u(1)))) return
+    if (bad(HERE, ceed_vector_destroy(u(2)))) return
+    if (bad(HERE, ceed_vector_destroy(v(1)))) return
+    if (bad(HERE, ceed_qfunction_destroy(qf))) return
+  end subroutine
+
   subroutine data_of_a_context_are_let_go_of_once
     type(ceed_qfunction_context) :: context
     type(material), target :: m
@@ -523,7 +553,8 @@ contains
     x = iota(4)
     y = iota(3)
     if (bad(HERE, ceed_operator_create_shell( &
-                  ceed, 4_ceed_size, 3_ceed_size, difference, transposed, c_loc(factor), op))) return
+                  ceed, 4_ceed_size, 3_ceed_size, difference, transposed, c_loc(factor), &
+                  op))) return
     if (bad(HERE, ceed_operator_apply(op, x, y))) return
     if (bad(HERE, values_are(y, [10, 10, 10]*1._s))) return
     z = iota(4)
@@ -550,9 +581,11 @@ contains
 
     factors = [10, 1]
     if (bad(HERE, ceed_operator_create_shell( &
-                  ceed, 3_ceed_size, 2_ceed_size, difference, ctx=c_loc(factors(1)), op=part))) return
+                  ceed, 3_ceed_size, 2_ceed_size, difference, ctx=c_loc(factors(1)), &
+                  op=part))) return
     if (bad(HERE, ceed_operator_create_shell( &
-                  ceed, 3_ceed_size, 2_ceed_size, difference, ctx=c_loc(factors(2)), op=other))) return
+                  ceed, 3_ceed_size, 2_ceed_size, difference, ctx=c_loc(factors(2)), &
+                  op=other))) return
     if (bad(HERE, ceed_operator_set_name(part, "difference "))) return
     if (bad(HERE, ceed_operator_create_composite(ceed, whole))) return
     if (bad(HERE, ceed_operator_composite_add_sub(whole, part))) return
@@ -616,6 +649,7 @@ contains
   subroutine fields_are_found_by_name
     type(ceed_elem_restriction) :: nodes, points
     type(ceed_basis) :: basis, found
+    type(ceed_context) :: lent
     type(ceed_operator) :: op
     type(ceed_operator_field) :: field
     type(ceed_operator_field), pointer :: inputs(:), outputs(:)
@@ -633,6 +667,8 @@ contains
     if (bad(HERE, ceed_operator_get_field_by_name(op, "v", field))) return
     if (bad(HERE, ceed_operator_field_get_basis(field, found))) return
     if (bad(HERE, c_associated(found%handle, basis%handle))) return
+    lent = ceed_basis_return_ceed(found)
+    if (bad(HERE, c_associated(lent%handle, ceed%handle))) return
     if (bad(HERE, ceed_basis_destroy(found))) return
     if (bad(HERE, ceed_operator_destroy(op))) return
 

@@ -55,6 +55,14 @@ def test_the_vector_benchmark_covers_both_precisions_and_all_operations(tmp_path
     assert ("an import" in printed) == bool(results["bytes"])
 
 
+def test_the_fields_benchmark_makes_views_of_all_blocks(tmp_path):
+    printed, results = results_of("bench_fields.py", tmp_path)
+    keys = {tuple(case["key"]) for case in results["cases"]}
+    assert {(what, "pyceedlike") for what in ("whole", "valid", "ghosts")} <= keys
+    assert all(not case["error"] for case in results["cases"])
+    assert "Microseconds for each of 1,000 blocks" in printed
+
+
 def test_the_qfunction_benchmark_covers_every_engine(tmp_path):
     printed, results = results_of("bench_qfunction.py", tmp_path)
     installed = [m for m in ("numba", "numpy", "jax") if importlib.util.find_spec(m)]

@@ -4,7 +4,8 @@
 The Python blocks of a page run in order, in one namespace and one fresh process. In a block with
 `>>>` everything shown is compared; elsewhere a comment behind a line that prints is what the line
 must print. C and Fortran blocks are programs. The lines of a block under `<!-- lines of FILE -->`
-stand in that file, in that order. A block that names a library that is not installed is skipped.
+stand in that file, in that order. A block that names a library or a file that is not here is
+skipped.
 """
 
 import contextlib
@@ -33,6 +34,8 @@ PAGES = [
 ]
 PARTNERS = ("jax", "torch", "tvm_ffi", "tensorflow", "pyarrow", "numba", "mpi4py", "libceed")
 PARTNERS += ("meshio", "scipy")
+PARTNERS += ("matplotlib", "xarray")
+FILES = ("flame",)  # what blocks read in the folder that they run in
 FENCE = re.compile(r"^(?:<!-- lines of (\S+) -->\n)?```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 GENERATED = {"c-api.md", "python-api.md"}  # by scripts/reference.py, for the site
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -93,8 +96,9 @@ def run_program(block, namespace):
 
 def run_block(block, namespace):
     missing = [p for p in partners_of(block.code) if not importlib.util.find_spec(p)]
+    missing += [name for name in FILES if name in block.code and not os.path.exists(name)]
     if missing:
-        return ["skipped", f"not installed: {', '.join(missing)}"]
+        return ["skipped", f"not here: {', '.join(missing)}"]
     if ">>>" not in block.code:
         return run_program(block, namespace)
     test = doctest.DocTestParser().get_doctest(
@@ -137,6 +141,7 @@ if __name__ == "__main__":
 # ---- in pytest -----------------------------------------------------------------------------------
 
 import pytest  # noqa: E402
+from plotfiles import FLAME  # noqa: E402
 from programs import fortran, package_flags, run  # noqa: E402
 
 pyceedlike = pytest.importorskip("pyceedlike")
@@ -144,10 +149,13 @@ pyceedlike = pytest.importorskip("pyceedlike")
 
 @functools.cache
 def in_fresh_process(what):
-    with tempfile.TemporaryDirectory() as cache:
+    with tempfile.TemporaryDirectory() as folder:
+        if FLAME.exists():
+            pathlib.Path(folder, "flame").symlink_to(FLAME)
         run = subprocess.run(
             [sys.executable, __file__, str(what)],
-            env={**os.environ, "XDG_CACHE_HOME": cache},
+            env={**os.environ, "XDG_CACHE_HOME": folder, "MPLBACKEND": "agg"},
+            cwd=folder,
             capture_output=True, text=True, timeout=300,
         )  # fmt: skip
     assert run.returncode == 0, run.stderr

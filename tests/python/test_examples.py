@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 import pytest
+from helpers import ROOT
 from programs import EXAMPLES, PARALLEL, WARNINGS, fortran, need, package_flags, run, shared_fortran
 
 pyceedlike = pytest.importorskip("pyceedlike")
@@ -101,6 +102,17 @@ def test_a_fortran_program_has_its_source_term_from_jax(fisher, tmp_path):
 def test_its_processes_each_call_python(fisher, tmp_path):
     compiler, launcher = need("mpifort", "mpirun")
     assert solves(launcher, "-n", "2", fisher([compiler], "-DWITH_MPI"), folder=tmp_path)
+
+
+@pytest.mark.parametrize("directions", [1, 2, 3])
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_a_box_of_amrex_is_wrapped(compiler, directions, tmp_path):
+    stub = [f"-I{ROOT / 'tests' / 'amrex'}", f"-DAMREX_SPACEDIM={directions}"]
+    flags = ["-std=c++17", *WARNINGS, *stub, *package_flags("--cflags")]
+    program = tmp_path / "wrap"
+    source = EXAMPLES / "amrex" / "wrap.cpp"
+    run(*need(compiler), *flags, source, "-o", program, *package_flags("--libs"))
+    assert run(program) == "valid cells written through the fab: good\n"
 
 
 # ---- Finite elements -----------------------------------------------------------------------------

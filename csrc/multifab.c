@@ -1,0 +1,302 @@
+// MultiFabs: lists of boxes, and the fabs of this process.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "fab.h"
+
+// ------------------------------------------------------------------------------------------------
+// Lists
+// ------------------------------------------------------------------------------------------------
+
+static void FreeList(CeedFabList *list) {
+  for (CeedInt i = 0; list->fabs && i < list->num_boxes; i++) CeedFabDestroy(&list->fabs[i]);
+  free(list->boxes);
+  free(list->owners);
+  free(list->local);
+  free(list->fabs);
+}
+
+static int AllocateList(Ceed ceed, CeedFabList *list) {
+  CeedCall(CeedAllocate(ceed, list->num_boxes, sizeof *list->boxes, &list->boxes));
+  CeedCall(CeedAllocate(ceed, list->num_boxes, sizeof *list->owners, &list->owners));
+  CeedCall(CeedAllocate(ceed, list->num_boxes, sizeof *list->local, &list->local));
+  return CeedAllocate(ceed, list->num_boxes, sizeof *list->fabs, &list->fabs);
+}
+
+static int FillList(Ceed ceed, const CeedBox *boxes, const CeedInt *owners, CeedFabList *list) {
+  CeedCall(AllocateList(ceed, list));
+  for (CeedInt i = 0; i < list->num_boxes; i++) {
+    list->boxes[i] = boxes[i];
+    list->owners[i] = owners ? owners[i] : list->rank;
+    CeedCall(CeedBoxNormalize(ceed, &list->boxes[i]));
+    CeedCall(CeedBoxCheckKind(ceed, &list->boxes[i], &list->boxes[0]));
+    if (list->owners[i] != list->rank) continue;
+    list->local[list->num_local++] = i;
+    CeedCall(CeedFabCreate(ceed, boxes[i], list->ghost, list->num_comp, &list->fabs[i]));
+  }
+  return CEED_ERROR_SUCCESS;
+}
+
+/* The fabs of other processes are not made, so that their widths are only checked here. */
+static int CheckList(Ceed ceed, const CeedBox *boxes, const CeedFabList *list) {
+  CeedCheck(list->num_boxes >= 0, ceed, CEED_ERROR_DIMENSION, "%" PRId32 " boxes", list->num_boxes);
+  CeedCheck(boxes || !list->num_boxes, ceed, CEED_ERROR_INCOMPATIBLE, "The boxes are NULL");
+  CeedCheck(list->num_comp >= 1, ceed, CEED_ERROR_DIMENSION,
+            "%" PRId32 " components; there must be one at least", list->num_comp);
+  for (int d = 0; d < CEED_MAX_BOX_DIM; d++) {
+    CeedCheck(list->ghost.lo[d] >= 0 && list->ghost.hi[d] >= 0, ceed, CEED_ERROR_DIMENSION,
+              "The ghost widths %" PRId32 " and %" PRId32 " of %c: none can be negative",
+              list->ghost.lo[d], list->ghost.hi[d], "xyz"[d]);
+  }
+  return CEED_ERROR_SUCCESS;
+}
+
+static int MakeList(Ceed ceed, const CeedBox *boxes, const CeedInt *owners, CeedFabList *list) {
+  int code;
+
+  CeedCall(CheckList(ceed, boxes, list));
+  code = FillList(ceed, boxes, owners, list);
+  if (code) FreeList(list);
+  return code;
+}
+
+// ------------------------------------------------------------------------------------------------
+// Life
+// ------------------------------------------------------------------------------------------------
+
+int CeedMultiFabCreate(Ceed ceed, CeedInt num_boxes, const CeedBox *boxes, const CeedInt *owners,
+                       CeedInt rank, CeedGhost ghost, CeedInt num_comp, CeedMultiFab *mf) {
+  CeedFabList list = {num_boxes, 0, rank, num_comp, ghost, NULL, NULL, NULL, NULL};
+  CeedMultiFab new_mf;
+
+  CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));
+  CeedCheckOutput(mf, ceed);
+  CeedCall(MakeList(ceed, boxes, owners, &list));
+  new_mf = CeedObjectNew(ceed, CEED_KIND_MULTIFAB, sizeof *new_mf);
+  if (!new_mf) {
+    FreeList(&list);
+    return CeedError(ceed, CEED_ERROR_MAJOR, "Out of memory: a MultiFab");
+  }
+  new_mf->list = list;
+  for (int d = 0; d < CEED_MAX_BOX_DIM; d++) new_mf->ratio[d] = 1;
+  *mf = new_mf;
+  return CEED_ERROR_SUCCESS;
+}
+
+static const char *Out(void *object) {
+  CeedMultiFab mf = object;
+
+  for (CeedInt i = 0; i < mf->list.num_local; i++) {
+    CeedFab fab = CeedMultiFabLocal(mf, i);
+    bool is_last = __atomic_load_n(&fab->base.ref_count, __ATOMIC_ACQUIRE) == 1;
+    if (is_last && (CeedBufferWord(fab->vec->buffer) & (WRITER_ONE | READERS))) {
+      return "The array of a fab is out";
+    }
+  }
+  return NULL;
+}
+
+static void Free(void *object) {
+  CeedMultiFab mf = object;
+
+  FreeList(&mf->list);
+  free(mf);
+}
+
+static const CeedClass class = {CEED_KIND_MULTIFAB, Out, Free};
+CEED_OBJECT(CeedMultiFab, class)
+CEED_OBJECT_CEED(CeedMultiFab, CEED_KIND_MULTIFAB)
+
+// ------------------------------------------------------------------------------------------------
+// Replacing
+// ------------------------------------------------------------------------------------------------
+
+static int CompareVectors(const void *a, const void *b) {
+  uintptr_t x = (uintptr_t) * (const CeedVector *)a, y = (uintptr_t) * (const CeedVector *)b;
+
+  return x < y ? -1 : x > y;
+}
+
+int CeedMultiFabVectors(CeedMultiFab mf, CeedVectorList *vectors) {
+  CeedInt count = 0;
+
+  CeedCall(CeedAllocate(mf->base.ceed, mf->list.num_local, sizeof(CeedVector), &vectors->vec));
+  for (CeedInt i = 0; i < mf->list.num_local; i++) vectors->vec[i] = CeedMultiFabLocal(mf, i)->vec;
+  qsort(vectors->vec, (size_t)mf->list.num_local, sizeof(CeedVector), CompareVectors);
+  for (CeedInt i = 0; i < mf->list.num_local; i++) {
+    if (!i || vectors->vec[i] != vectors->vec[count - 1]) vectors->vec[count++] = vectors->vec[i];
+  }
+  vectors->count = count;
+  return CEED_ERROR_SUCCESS;
+}
+
+static int CheckUnused(CeedMultiFab mf, bool keep_views) {
+  CeedSize views = 0, arrays = 0, count;
+  CeedVectorList vectors;
+
+  CeedCall(CeedMultiFabVectors(mf, &vectors));
+  for (CeedInt i = 0; i < vectors.count; i++) {
+    uint64_t word = CeedBufferWord(vectors.vec[i]->buffer);
+    arrays += (CeedSize)((word & READERS) / READER_ONE + (word & WRITER_ONE) / WRITER_ONE);
+    if (!CeedVectorGetExportCount(vectors.vec[i], &count)) views += count;
+  }
+  free(vectors.vec);
+  CeedCheck(!arrays && (keep_views || !views), mf->base.ceed, CEED_ERROR_ACCESS,
+            "Redefine refused: %td views of the fabs live, %td arrays are out; restore the arrays, "
+            "and drop the views (in Python del them, in C call the deleters of the tensors) or "
+            "redefine with keep_views",
+            views, arrays);
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedMultiFabRedefine(CeedMultiFab mf, CeedInt num_boxes, const CeedBox *boxes,
+                         const CeedInt *owners, CeedInt rank, CeedGhost ghost, CeedInt num_comp,
+                         bool keep_views) {
+  CeedFabList list = {num_boxes, 0, rank, num_comp, ghost, NULL, NULL, NULL, NULL}, old;
+
+  CeedCall(CeedObjectCheck(mf, CEED_KIND_MULTIFAB));
+  CeedCall(CheckUnused(mf, keep_views));
+  CeedCall(MakeList(mf->base.ceed, boxes, owners, &list));
+  for (CeedInt i = 0; i < mf->list.num_local; i++) CeedFabMakeStale(CeedMultiFabLocal(mf, i));
+  old = mf->list;
+  mf->list = list;
+  mf->generation++;
+  FreeList(&old);
+  return CEED_ERROR_SUCCESS;
+}
+
+static int CheckIndex(CeedMultiFab mf, CeedInt index) {
+  CeedCheck(index >= 0 && index < mf->list.num_boxes, mf->base.ceed, CEED_ERROR_DIMENSION,
+            "There is no box %" PRId32 "; there are %" PRId32 ", from 0 on", index,
+            mf->list.num_boxes);
+  return CEED_ERROR_SUCCESS;
+}
+
+static int CheckLocal(CeedMultiFab mf, CeedInt index) {
+  CeedCall(CheckIndex(mf, index));
+  CeedCheck(mf->list.fabs[index], mf->base.ceed, CEED_ERROR_ACCESS,
+            "The box %" PRId32 " belongs to rank %" PRId32 ", this is %" PRId32, index,
+            mf->list.owners[index], mf->list.rank);
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedMultiFabSetFab(CeedMultiFab mf, CeedInt index, CeedFab fab, bool keep_views) {
+  char text[CEED_BOX_TEXT], wanted[CEED_BOX_TEXT];
+  CeedFab old, reference = NULL;
+
+  CeedCall(CeedObjectCheck(mf, CEED_KIND_MULTIFAB));
+  CeedCall(CeedObjectCheck(fab, CEED_KIND_FAB));
+  CeedCall(CheckLocal(mf, index));
+  CeedCheck(fab->base.ceed == mf->base.ceed, mf->base.ceed, CEED_ERROR_INCOMPATIBLE,
+            "The fab belongs to another context");
+  CeedCheck(BoxIsEqual(&fab->shape.valid, &mf->list.boxes[index]) &&
+                fab->shape.num_comp == mf->list.num_comp,
+            mf->base.ceed, CEED_ERROR_DIMENSION,
+            "A fab of %" PRId32 " components of %s is no fab of %" PRId32 " components of %s",
+            fab->shape.num_comp, BoxText(&fab->shape.valid, text), mf->list.num_comp,
+            BoxText(&mf->list.boxes[index], wanted));
+  old = mf->list.fabs[index];
+  if (fab == old) return CEED_ERROR_SUCCESS;
+  CeedCall(CeedFabCheckUnused(old, keep_views, "SetFab"));
+  CeedCall(CeedFabReferenceCopy(fab, &reference));
+  CeedFabMakeStale(old);
+  mf->list.fabs[index] = reference;
+  return CeedFabDestroy(&old);
+}
+
+// ------------------------------------------------------------------------------------------------
+// Queries
+// ------------------------------------------------------------------------------------------------
+
+CEED_GET(CeedMultiFabGetGeneration, CeedMultiFab, CEED_KIND_MULTIFAB, uint64_t, generation)
+CEED_GET(CeedMultiFabGetNumBoxes, CeedMultiFab, CEED_KIND_MULTIFAB, CeedInt, list.num_boxes)
+CEED_GET(CeedMultiFabGetNumComponents, CeedMultiFab, CEED_KIND_MULTIFAB, CeedInt, list.num_comp)
+CEED_GET(CeedMultiFabGetGhost, CeedMultiFab, CEED_KIND_MULTIFAB, CeedGhost, list.ghost)
+CEED_GET(CeedMultiFabGetRank, CeedMultiFab, CEED_KIND_MULTIFAB, CeedInt, list.rank)
+CEED_GET(CeedMultiFabGetNumLocal, CeedMultiFab, CEED_KIND_MULTIFAB, CeedInt, list.num_local)
+
+int CeedMultiFabSetLevel(CeedMultiFab mf, CeedInt level, const CeedInt ratio[3]) {
+  CeedCall(CeedObjectCheck(mf, CEED_KIND_MULTIFAB));
+  CeedCheck(level >= 0, mf->base.ceed, CEED_ERROR_DIMENSION, "The level %" PRId32, level);
+  CeedCheck(ratio, mf->base.ceed, CEED_ERROR_INCOMPATIBLE, "The ratio is NULL");
+  CeedCheck(ratio[0] >= 1 && ratio[1] >= 1 && ratio[2] >= 1, mf->base.ceed, CEED_ERROR_DIMENSION,
+            "The ratio (%" PRId32 ", %" PRId32 ", %" PRId32 ") is not positive", ratio[0], ratio[1],
+            ratio[2]);
+  mf->level = level;
+  for (int d = 0; d < CEED_MAX_BOX_DIM; d++) mf->ratio[d] = ratio[d];
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedMultiFabGetLevel(CeedMultiFab mf, CeedInt *level, CeedInt ratio[3]) {
+  CeedCall(CeedObjectCheck(mf, CEED_KIND_MULTIFAB));
+  CeedCheckOutput(level, mf->base.ceed);
+  CeedCheckOutput(ratio, mf->base.ceed);
+  *level = mf->level;
+  for (int d = 0; d < CEED_MAX_BOX_DIM; d++) ratio[d] = mf->ratio[d];
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedMultiFabGetBox(CeedMultiFab mf, CeedInt index, CeedBox *box) {
+  CeedCall(CeedObjectCheck(mf, CEED_KIND_MULTIFAB));
+  CeedCheckOutput(box, mf->base.ceed);
+  CeedCall(CheckIndex(mf, index));
+  *box = mf->list.boxes[index];
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedMultiFabGetOwner(CeedMultiFab mf, CeedInt index, CeedInt *owner) {
+  CeedCall(CeedObjectCheck(mf, CEED_KIND_MULTIFAB));
+  CeedCheckOutput(owner, mf->base.ceed);
+  CeedCall(CheckIndex(mf, index));
+  *owner = mf->list.owners[index];
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedMultiFabGetHull(CeedMultiFab mf, CeedBox *hull) {
+  CeedBox box;
+
+  CeedCall(CeedObjectCheck(mf, CEED_KIND_MULTIFAB));
+  CeedCheckOutput(hull, mf->base.ceed);
+  CeedCheck(mf->list.num_boxes, mf->base.ceed, CEED_ERROR_INCOMPLETE, "There are no boxes");
+  box = mf->list.boxes[0];
+  for (CeedInt i = 1; i < mf->list.num_boxes; i++) box = BoxHull(&box, &mf->list.boxes[i]);
+  *hull = box;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedMultiFabGetLocalIndex(CeedMultiFab mf, CeedInt local, CeedInt *index) {
+  CeedCall(CeedObjectCheck(mf, CEED_KIND_MULTIFAB));
+  CeedCheckOutput(index, mf->base.ceed);
+  CeedCheck(local >= 0 && local < mf->list.num_local, mf->base.ceed, CEED_ERROR_DIMENSION,
+            "There is no local box %" PRId32 "; there are %" PRId32 ", from 0 on", local,
+            mf->list.num_local);
+  *index = mf->list.local[local];
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedMultiFabGetFab(CeedMultiFab mf, CeedInt index, CeedFab *fab) {
+  CeedCall(CeedObjectCheck(mf, CEED_KIND_MULTIFAB));
+  CeedCheckOutput(fab, mf->base.ceed);
+  CeedCall(CheckLocal(mf, index));
+  return CeedFabReferenceCopy(mf->list.fabs[index], fab);
+}
+
+int CeedMultiFabView(CeedMultiFab mf, FILE *stream) {
+  char text[CEED_BOX_TEXT];
+  bool written;
+
+  CeedCall(CeedObjectCheck(mf, CEED_KIND_MULTIFAB));
+  CeedCall(CeedStreamCheck(mf->base.ceed, stream));
+  written = fprintf(stream,
+                    "CeedMultiFab of level %" PRId32 ": %" PRId32 " boxes, %" PRId32
+                    " of them of rank %" PRId32 ", %" PRId32 " components\n",
+                    mf->level, mf->list.num_boxes, mf->list.num_local, mf->list.rank,
+                    mf->list.num_comp) > 0;
+  for (CeedInt i = 0; written && i < mf->list.num_boxes; i++) {
+    written = fprintf(stream, "  %s of rank %" PRId32 "\n", BoxText(&mf->list.boxes[i], text),
+                      mf->list.owners[i]) > 0;
+  }
+  CeedCheck(written, mf->base.ceed, CEED_ERROR_MINOR, "View: the stream can't be written");
+  return CEED_ERROR_SUCCESS;
+}
