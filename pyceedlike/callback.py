@@ -32,18 +32,17 @@ class QField(NamedTuple):
     mode: int
     shape: tuple[int, ...]
 
-    @classmethod
-    def of(cls, mode: int, *shape: int) -> QField:
-        """Return a field, of numbers from 1 on. Raises CeedDimensionError for others."""
-        numbers = tuple(map(operator.index, shape))
-        if any(n < 1 for n in numbers):
-            raise CeedDimensionError(f"a field has a shape of numbers from 1 on, not {numbers}")
-        return cls(mode, numbers)
-
     @property
     def size(self) -> int:
         """The number of components, those of all directions together."""
         return math.prod(self.shape)
+
+
+def _field(mode: int, *shape: int) -> QField:
+    numbers = tuple(map(operator.index, shape))
+    if any(n < 1 for n in numbers):
+        raise CeedDimensionError(f"a field has a shape of numbers from 1 on, not {numbers}")
+    return QField(mode, numbers)
 
 
 def Interp(*shape: int) -> QField:  # noqa: N802 - named like what it describes
@@ -52,7 +51,7 @@ def Interp(*shape: int) -> QField:  # noqa: N802 - named like what it describes
     >>> pyceedlike.Interp(3).shape
     (3,)
     """
-    return QField.of(EVAL_INTERP, *shape)
+    return _field(EVAL_INTERP, *shape)
 
 
 def Grad(dim: int, *shape: int) -> QField:  # noqa: N802
@@ -61,12 +60,12 @@ def Grad(dim: int, *shape: int) -> QField:  # noqa: N802
     >>> pyceedlike.Grad(2, 3).shape
     (2, 3)
     """
-    return QField.of(EVAL_GRAD, dim, *shape)
+    return _field(EVAL_GRAD, dim, *shape)
 
 
 def Data(*shape: int) -> QField:  # noqa: N802
     """Values that are stored at the points: an array of shape (*shape, points)."""
-    return QField.of(EVAL_NONE, *shape)
+    return _field(EVAL_NONE, *shape)
 
 
 def Weight() -> QField:  # noqa: N802

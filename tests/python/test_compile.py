@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """C code that users run without Python: headers of point functions, the cache, the examples."""
 
+import functools
 import importlib.util
 import os
 import pathlib
@@ -208,42 +209,45 @@ int main(int argc, char **argv) {
 def build_apply(header, folder, flags):
     source = folder / "apply.c"
     source.write_text(APPLY)
-    run(
-        *need("cc"),
-        "-std=c99",
-        "-O1",
-        f"-I{header.parent}",
-        source,
-        "-o",
-        folder / "apply",
-        *flags,
-        "-lm",
-    )
+    command = [*need("cc"), "-std=c99", "-O1", f"-I{header.parent}", source, *flags, "-lm"]
+    run(*command, "-o", folder / "apply")
     return folder / "apply"
 
 
-def check_apply(program, resource, random):
-    for point, arguments in ((everything, []), (everything.jvp(), ["tangent"])):
-        inputs = [0.3 * random.standard_normal((*f.shape, 40)) for f in point.inputs.values()]
-        text = "\n".join(repr(float(v)) for x in inputs for v in x.ravel())
+@pytest.fixture(scope="module")
+def libceeds_program(header, tmp_path_factory):
+    library = wheel() / "lib" / "libceed.so"
+    flags = [f"-I{wheel() / 'include'}", library, f"-Wl,-rpath,{library.parent}"]
+    return build_apply(header, tmp_path_factory.mktemp("libceed"), flags)
+
+
+@functools.cache
+def inputs_and_outputs(is_tangent):
+    """Return random inputs of 40 points, as the program reads them, and what JAX makes of them."""
+    point, random = everything.jvp() if is_tangent else everything, np.random.default_rng(7)
+    inputs = [0.3 * random.standard_normal((*f.shape, 40)) for f in point.inputs.values()]
+    with jax.enable_x64(True):
+        function = jax.vmap(lambda *x: point.results(*x, **point.context), -1, -1)
+        outputs = jax.jit(function)(*inputs)
+    text = "\n".join(repr(float(v)) for x in inputs for v in x.ravel())
+    return text, np.concatenate([np.ravel(x) for x in outputs])
+
+
+def check_apply(program, resource):
+    for arguments in ([], ["tangent"]):
+        text, expected = inputs_and_outputs(bool(arguments))
         found = np.array(run(program, resource, *arguments, input=text).split(), float)
-        with jax.enable_x64(True):
-            function = jax.vmap(lambda *x, p=point: p.results(*x, **p.context), -1, -1)
-            expected = jax.jit(function)(*inputs)
-        expected = np.concatenate([np.ravel(x) for x in expected])
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("backend", ["ref/serial", "opt/blocked", "avx/blocked"])
-def test_libceed_computes_what_jax_computes(header, backend, random, tmp_path):
-    library = wheel() / "lib" / "libceed.so"
-    flags = [f"-I{wheel() / 'include'}", library, f"-Wl,-rpath,{library.parent}"]
-    check_apply(build_apply(header, tmp_path, flags), f"/cpu/self/{backend}", random)
+def test_libceed_computes_what_jax_computes(libceeds_program, backend):
+    check_apply(libceeds_program, f"/cpu/self/{backend}")
 
 
-def test_our_library_computes_what_jax_computes(header, random, tmp_path):
+def test_our_library_computes_what_jax_computes(header, tmp_path):
     flags = [*our_flags(), *package_flags("--libs")]
-    check_apply(build_apply(header, tmp_path, flags), "/cpu/self", random)
+    check_apply(build_apply(header, tmp_path, flags), "/cpu/self")
 
 
 # ---- The command ---------------------------------------------------------------------------------
