@@ -330,7 +330,9 @@ check-format: $(VENV)/.have-dev
 	$(TOOL)ruff format -q --diff
 	$(TOOL)ruff check
 
-# The wheel made from the sdist, in an empty environment, under the tests that the sdist carries.
+# The wheel made from the sdist, in an empty environment, under the tests that the sdist carries,
+# without those of what stands beside the package.
+BESIDE = benchmarks companion docs doctor examples install topologies
 check-wheel: $(VENV)/.have-build
 	@rm -rf build/wheel
 	@mkdir -p build/wheel
@@ -339,7 +341,8 @@ check-wheel: $(VENV)/.have-build
 	$(TOOL)python -m venv build/wheel/venv
 	build/wheel/venv/bin/pip install -q "$$(ls build/wheel/*.whl)[test,demo]"
 	tar -xf build/wheel/*.tar.gz -C build/wheel
-	cd build/wheel/pyceedlike-*/ && PYTHONSAFEPATH=1 ../venv/bin/python -m pytest
+	cd build/wheel/pyceedlike-*/ && PYTHONSAFEPATH=1 ../venv/bin/python -m pytest \
+	  $(BESIDE:%=--ignore=tests/python/test_%.py)
 
 MEMCHECK = valgrind -q --leak-check=full --error-exitcode=9
 step = @printf '\n== %s\n' '$1' && $2
