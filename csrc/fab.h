@@ -23,6 +23,7 @@ struct CeedFab_private {
   CeedSize first; /* the entry of the vector with the lowest indices */
   CeedFabShape shape;
   uint64_t generation;
+  int32_t members; /* how often it is one of a MultiFab, whose box and components it then has */
 };
 
 /* Some entries of a fab: where the first lies in the vector, and how many there are on each axis. */

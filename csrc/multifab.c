@@ -9,8 +9,15 @@
 // Lists
 // ------------------------------------------------------------------------------------------------
 
+static void Join(CeedFab fab) { __atomic_add_fetch(&fab->members, 1, __ATOMIC_ACQ_REL); }
+
+static int Leave(CeedFab *fab) {
+  if (*fab) __atomic_sub_fetch(&(*fab)->members, 1, __ATOMIC_ACQ_REL);
+  return CeedFabDestroy(fab);
+}
+
 static void FreeList(CeedFabList *list) {
-  for (CeedInt i = 0; list->fabs && i < list->num_boxes; i++) (void)CeedFabDestroy(&list->fabs[i]);
+  for (CeedInt i = 0; list->fabs && i < list->num_boxes; i++) (void)Leave(&list->fabs[i]);
   free(list->boxes);
   free(list->owners);
   free(list->local);
@@ -34,6 +41,7 @@ static int FillList(Ceed ceed, const CeedBox *boxes, const CeedInt *owners, Ceed
     if (list->owners[i] != list->rank) continue;
     list->local[list->num_local++] = i;
     CeedCall(CeedFabCreate(ceed, boxes[i], list->ghost, list->num_comp, &list->fabs[i]));
+    Join(list->fabs[i]);
   }
   return CEED_ERROR_SUCCESS;
 }
@@ -202,7 +210,8 @@ int CeedMultiFabSetFab(CeedMultiFab mf, CeedInt index, CeedFab fab, bool keep_vi
   CeedCall(CeedFabReferenceCopy(fab, &reference));
   CeedFabMakeStale(old);
   mf->list.fabs[index] = reference;
-  return CeedFabDestroy(&old);
+  Join(reference);
+  return Leave(&old);
 }
 
 // ------------------------------------------------------------------------------------------------

@@ -747,6 +747,34 @@ static int memory_of_the_code_takes_the_place_of_a_fab(void) {
 }
 
 // In each of the 6 orders in which view, fab and MultiFab can go.
+// What the list says of its fabs is what copies go by.
+static int a_fab_of_a_multifab_keeps_its_box_and_components(void) {
+  CeedBox boxes[] = {BoxOf(1, 0, 0, 0, 3, 0, 0), BoxOf(1, 4, 0, 0, 7, 0, 0)};
+  CeedMultiFab mf = MultiFabOf(2, boxes, no_ghost, 3);
+  CeedFab fab = FabAt(mf, 0), by = FabOf(boxes[0], no_ghost, 1), in = FabOf(boxes[0], ghosts, 3);
+
+  PASSES(FillValid(mf, 0));
+  ASSERT_CODE(CEED_ERROR_DIMENSION, CeedFabResize(fab, boxes[0], no_ghost, 1, false));
+  ASSERT_SAYS("Resize refused: the fab is one of a MultiFab, of 3 components of ((0) (3) (0))");
+  ASSERT_CODE(CEED_ERROR_DIMENSION, CeedFabResize(fab, boxes[1], no_ghost, 3, false));
+  ASSERT_CODE(CEED_ERROR_DIMENSION,
+              CeedFabResize(fab, BoxOf(2, 0, 0, 0, 3, 0, 0), no_ghost, 3, false));
+  ASSERT_CODE(CEED_ERROR_DIMENSION, CeedFabReplace(fab, by, true));
+  ASSERT_NUMBER(EntryOf(fab, (const CeedInt[]){3}, 2), ValueAt((const CeedInt[]){3, 0, 0}, 2));
+  ASSERT_OK(CeedFabReplace(fab, in, false));
+  ASSERT_OK(CeedMultiFabFillGhosts(mf, NULL));
+  ASSERT_NUMBER(EntryOf(fab, (const CeedInt[]){4}, 2), ValueAt((const CeedInt[]){4, 0, 0}, 2));
+  ASSERT_OK(CeedMultiFabSetFab(mf, 0, in, false));
+  ASSERT_OK(CeedFabResize(fab, boxes[1], no_ghost, 1, false));
+  ASSERT_CODE(CEED_ERROR_DIMENSION, CeedFabResize(in, boxes[1], no_ghost, 3, false));
+  ASSERT_OK(CeedMultiFabDestroy(&mf));
+  ASSERT_OK(CeedFabResize(in, boxes[1], no_ghost, 1, false));
+  ASSERT_OK(CeedFabDestroy(&fab));
+  ASSERT_OK(CeedFabDestroy(&by));
+  ASSERT_OK(CeedFabDestroy(&in));
+  return TEST_PASSED;
+}
+
 static int whoever_goes_last_keeps_the_memory(void) {
   static const int ways[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
 
@@ -833,6 +861,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(redefining_under_an_array_is_an_error_even_so),
     BEHAVIOUR(a_multifab_whose_array_is_out_stays),
     BEHAVIOUR(memory_of_the_code_takes_the_place_of_a_fab),
+    BEHAVIOUR(a_fab_of_a_multifab_keeps_its_box_and_components),
     BEHAVIOUR(whoever_goes_last_keeps_the_memory),
     BEHAVIOUR(loops_over_fabs_are_nested_and_left_early),
 };
