@@ -706,7 +706,7 @@ int CeedFabTakeArray(CeedFab fab, CeedMemType mem_type, CeedScalar **array);
 /// Components count from the fab's base.
 ///
 /// Errors: CEED_ERROR_DIMENSION for what is not in the fab; CEED_ERROR_INCOMPLETE for a part of a
-///         fab without values.
+///         fab without values, or for a fab that is a part of a vector without values.
 int CeedFabSetValue(CeedFab fab, const CeedBox *region, CeedInt comp, CeedInt num_comp,
                     CeedScalar value);
 

@@ -479,6 +479,28 @@ static int fabs_that_share_a_vector_are_filled(void) {
   return TEST_PASSED;
 }
 
+// The other fab has a vector of its own, which it fills.
+static int setting_a_part_of_a_vector_without_values_is_an_error(void) {
+  CeedBox boxes[] = {BoxOf(1, 0, 0, 0, 2, 0, 0), BoxOf(1, 3, 0, 0, 5, 0, 0)};
+  CeedMultiFab mf = MultiFabOf(2, boxes, no_ghost, 1);
+  CeedFab fab = NULL, other = FabAt(mf, 1);
+  CeedVector vec = NULL;
+
+  ASSERT_OK(CeedVectorCreate(ceed, 4, &vec));
+  ASSERT_OK(CeedFabCreateFromVector(vec, 1, NULL, boxes[0], no_ghost, 1, &fab));
+  ASSERT_OK(CeedMultiFabSetFab(mf, 0, fab, false));
+  ASSERT_CODE(CEED_ERROR_INCOMPLETE, CeedMultiFabSetValue(mf, 4));
+  ASSERT_OK(CeedVectorSetValue(vec, 1));
+  ASSERT_OK(CeedMultiFabSetValue(mf, 4));
+  ASSERT_VALUES(vec, 1, 4, 4, 4);
+  ASSERT_NUMBER(EntryOf(other, (const CeedInt[]){5}, 0), 4);
+  ASSERT_OK(CeedFabDestroy(&fab));
+  ASSERT_OK(CeedFabDestroy(&other));
+  ASSERT_OK(CeedMultiFabDestroy(&mf));
+  ASSERT_OK(CeedVectorDestroy(&vec));
+  return TEST_PASSED;
+}
+
 // ------------------------------------------------------------------------------------------------
 // One array of all
 // ------------------------------------------------------------------------------------------------
@@ -851,6 +873,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(periods_that_boxes_do_not_fit_in_are_errors),
     BEHAVIOUR(a_refused_filling_writes_no_cell),
     BEHAVIOUR(fabs_that_share_a_vector_are_filled),
+    BEHAVIOUR(setting_a_part_of_a_vector_without_values_is_an_error),
     BEHAVIOUR(gathering_prefers_valid_cells_and_says_what_is_covered),
     BEHAVIOUR(no_stale_ghost_gets_inside),
     BEHAVIOUR(gathering_into_what_does_not_fit_is_an_error),
