@@ -3,12 +3,22 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 from ._exchange import FabBase, FabViewBase
 from ._lib import HOST, LIBRARIES, CeedDimensionError, CeedIncompatibleError
 from ._object import Shared
-from .box import Box, Ghost, ghost_from, ghost_of, ghost_struct, integers
+from .box import (
+    Box,
+    Ghost,
+    centring_bits,
+    centring_of,
+    ghost_from,
+    ghost_of,
+    ghost_struct,
+    integers,
+)
 from .ceed import Ceed
 from .index import At, Axis, positions
 from .vector import Vector
@@ -36,6 +46,19 @@ def order_of(name: str) -> int:
     if name not in ORDERS:
         raise CeedIncompatibleError(f"order must be 'xyzn' or 'nzyx', not {name!r}")
     return ORDERS[name]
+
+
+def _is_whole(region: Region) -> bool:
+    return isinstance(region, str) and region == "whole"
+
+
+def _one(component: Any) -> int:
+    try:
+        return operator.index(component)
+    except TypeError:
+        raise IndexError(
+            f"components are None, a number, a slice or a range, not {component!r}"
+        ) from None
 
 
 class Fab(Shared, FabBase):
@@ -113,7 +136,7 @@ class Fab(Shared, FabBase):
         5.0
         """
         lows = integers(lo, "lo")
-        bits = sum(b << i for i, b in enumerate(integers(centring, "centring", len(lows))))
+        bits = centring_bits(centring_of(centring, len(lows)))
         library = LIBRARIES["float64"]  # whose structs are those of the other precision, too
         low = library.ffi.new("CeedInt[3]", lows)
         layers = ghost_struct(library, ghost_of(ghost, len(lows)))
@@ -144,7 +167,11 @@ class Fab(Shared, FabBase):
         """
         library = vector._library
         layers = ghost_struct(library, ghost_of(ghost, box.dim))
-        steps = library.ffi.NULL if strides is None else tuple(strides)
+        steps = library.ffi.NULL if strides is None else tuple(map(operator.index, strides))
+        if strides is not None and len(steps) != 4:
+            raise CeedDimensionError(
+                f"strides has {len(steps)} numbers; of x, y, z and the component there are 4"
+            )
         return cls._of(
             library, library.lib.CeedFabCreateFromVector, vector._cdata, offset, steps,
             box._pointer(library)[0], layers[0], ncomp,
@@ -250,9 +277,12 @@ class Fab(Shared, FabBase):
         if isinstance(components, range):
             components = slice(components.start, components.stop, components.step)
         if not isinstance(components, slice):
+            components = _one(components)
             (place,) = positions(components, (axis,))
             return range(base + place, base + place + 1)
         (place,) = positions(components, (axis,))
+        if place.start == place.stop:
+            raise IndexError(f"{components} has no components, of which there is one at least")
         if place.step != 1:
             raise IndexError(f"components lie side by side: a step of {place.step} can't be taken")
         return range(base + place.start, base + place.stop)
@@ -281,7 +311,7 @@ class Fab(Shared, FabBase):
         first, count = 0, -1
         if components is not None:
             numbers = self.components(components)
-            first, count = numbers.start, len(numbers)
+            first, count = numbers.start - self.component_base, len(numbers)
         return FabView._of(self, name, address, first, count, order_of(order), read_only)
 
     @property
@@ -296,7 +326,7 @@ class Fab(Shared, FabBase):
     ) -> None:
         """Set all entries of a region to a value."""
         numbers = self.components(components)
-        box = self._library.ffi.NULL if region == "whole" else self._box(region)
+        box = self._library.ffi.NULL if _is_whole(region) else self._box(region)
         self._call("SetValue", box, numbers.start, len(numbers), value)
 
     def copy_from(
@@ -364,7 +394,7 @@ class Fab(Shared, FabBase):
 
     def _part(self, region: Region, components: Components, order: str) -> Fab | FabView:
         """Return what to share: the fab itself is the quickest to make an array of."""
-        if region == "whole" and components is None and order == "xyzn":
+        if _is_whole(region) and components is None and order == "xyzn":
             return self
         return self.view(region, components, order)
 
