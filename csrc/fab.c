@@ -372,7 +372,8 @@ static int CheckMember(CeedFab fab, const CeedFabShape *by, const char *what) {
   if (!__atomic_load_n(&fab->members, __ATOMIC_ACQUIRE)) return CEED_ERROR_SUCCESS;
   CeedCheck(BoxIsEqual(&shape->valid, &by->valid) && shape->num_comp == by->num_comp,
             fab->base.ceed, CEED_ERROR_DIMENSION,
-            "%s refused: the fab is one of a MultiFab, of %" PRId32 " components of %s, not %" PRId32
+            "%s refused: the fab is one of a MultiFab, of %" PRId32
+            " components of %s, not %" PRId32
             " of %s; give the MultiFab other boxes (CeedMultiFabRedefine)",
             what, shape->num_comp, BoxText(&shape->valid, text), by->num_comp,
             BoxText(&by->valid, by_text));

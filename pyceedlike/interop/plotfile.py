@@ -508,9 +508,7 @@ def _map(file: pathlib.Path, real: numpy.dtype, entries: int, offset: int) -> nu
     before = offset % mmap.ALLOCATIONGRANULARITY
     length = before + entries * real.itemsize
     with file.open("rb") as opened:
-        mapped = mmap.mmap(
-            opened.fileno(), length, access=mmap.ACCESS_COPY, offset=offset - before
-        )
+        mapped = mmap.mmap(opened.fileno(), length, access=mmap.ACCESS_COPY, offset=offset - before)
     return numpy.frombuffer(mapped, real, entries, before)
 
 
