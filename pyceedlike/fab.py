@@ -217,7 +217,7 @@ class Fab(Shared, FabBase):
 
     @property
     def generation(self) -> int:
-        """A number that changes whenever the box or the memory are replaced."""
+        """A number that changes with resize() and replace(), and when the fab leaves a MultiFab."""
         return self._get("uint64_t", "GetGeneration")
 
     @property
@@ -374,14 +374,21 @@ class Fab(Shared, FabBase):
         library.check(library.lib.CeedVectorDestroy(handle))
         return vector
 
-    def resize(self, box: Box, ghost: Any = 0, ncomp: int = 1, *, keep_views: bool = False) -> None:
+    def resize(
+        self, box: Box, ghost: Any = None, ncomp: int | None = None, *, keep_views: bool = False
+    ) -> None:
         """Give the fab another box in new memory without values; views of the old one are stale.
 
-        Raises CeedAccessError, with their number, while views live. With keep_views they keep the
-        old memory until the last of them ends.
+        ghost and ncomp are as they were unless they are given. Raises CeedAccessError, with their
+        number, while views live; with keep_views they keep the old memory until the last of them
+        ends. Raises CeedDimensionError for another box or ncomp while a MultiFab has the fab.
         """
-        layers = ghost_struct(self._library, ghost_of(ghost, box.dim))
-        self._call("Resize", box._pointer(self._library)[0], layers[0], ncomp, keep_views)
+        library = self._library
+        layers = self._get("CeedGhost", "GetGhost")
+        if ghost is not None:
+            layers = ghost_struct(library, ghost_of(ghost, box.dim))[0]
+        ncomp = self.ncomp if ncomp is None else ncomp
+        self._call("Resize", box._pointer(library)[0], layers, ncomp, keep_views)
 
     def replace(self, by: Fab, *, keep_views: bool = False) -> None:
         """Give the fab box, components and memory of another one, which keeps them, too.

@@ -184,8 +184,8 @@ class MultiFab(Object):
     def redefine(
         self,
         boxes: Iterable[Box],
-        ncomp: int = 1,
-        ghost: Any = 0,
+        ncomp: int | None = None,
+        ghost: Any = None,
         owners: Any = None,
         rank: int = 0,
         *,
@@ -193,11 +193,15 @@ class MultiFab(Object):
     ) -> None:
         """Give the MultiFab other boxes, with new fabs without values, as a regrid does.
 
-        Views of the old fabs are stale afterwards. Raises CeedAccessError, with their number, while
+        ncomp and ghost are as they were unless they are given. Views of the old fabs are stale
+        afterwards. Raises CeedAccessError, with their number, while
         such views live; with keep_views they keep the old memory until the last of them ends.
         """
-        lists = _lists(self._library, boxes, owners, rank, ghost)
-        self._call("Redefine", *lists, ncomp, keep_views)
+        *lists, layers = _lists(self._library, boxes, owners, rank, 0 if ghost is None else ghost)
+        if ghost is None:
+            layers = self._get("CeedGhost", "GetGhost")
+        ncomp = self.ncomp if ncomp is None else ncomp
+        self._call("Redefine", *lists, layers, ncomp, keep_views)
 
     # Values.
 
