@@ -194,8 +194,8 @@ class MultiFab(Object):
         """Give the MultiFab other boxes, with new fabs without values, as a regrid does.
 
         ncomp and ghost are as they were unless they are given. Views of the old fabs are stale
-        afterwards. Raises CeedAccessError, with their number, while
-        such views live; with keep_views they keep the old memory until the last of them ends.
+        afterwards. Raises CeedAccessError, with their number, while such views live;
+        with keep_views they keep the old memory until the last of them ends.
         """
         *lists, layers = _lists(self._library, boxes, owners, rank, 0 if ghost is None else ghost)
         if ghost is None:
