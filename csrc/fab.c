@@ -364,9 +364,26 @@ int CeedFabCheckUnused(CeedFab fab, bool keep_views, const char *what) {
 
 void CeedFabMakeStale(CeedFab fab) { __atomic_add_fetch(&fab->generation, 1, __ATOMIC_RELAXED); }
 
+/* A MultiFab tells the boxes and components of its fabs, so that they stay. */
+static int CheckMember(CeedFab fab, const CeedFabShape *by, const char *what) {
+  const CeedFabShape *shape = &fab->shape;
+  char text[CEED_BOX_TEXT], by_text[CEED_BOX_TEXT];
+
+  if (!__atomic_load_n(&fab->members, __ATOMIC_ACQUIRE)) return CEED_ERROR_SUCCESS;
+  CeedCheck(BoxIsEqual(&shape->valid, &by->valid) && shape->num_comp == by->num_comp,
+            fab->base.ceed, CEED_ERROR_DIMENSION,
+            "%s refused: the fab is one of a MultiFab, of %" PRId32
+            " components of %s, not %" PRId32
+            " of %s; give the MultiFab other boxes (CeedMultiFabRedefine)",
+            what, shape->num_comp, BoxText(&shape->valid, text), by->num_comp,
+            BoxText(&by->valid, by_text));
+  return CEED_ERROR_SUCCESS;
+}
+
 static int Replace(CeedFab fab, CeedFab by, bool keep_views, const char *what) {
   CeedVector reference = NULL, old = fab->vec;
 
+  CeedCall(CheckMember(fab, &by->shape, what));
   CeedCall(CeedFabCheckUnused(fab, keep_views, what));
   CeedCall(CeedVectorReferenceCopy(by->vec, &reference));
   fab->vec = reference;

@@ -23,6 +23,7 @@ struct CeedFab_private {
   CeedSize first; /* the entry of the vector with the lowest indices */
   CeedFabShape shape;
   uint64_t generation;
+  int32_t members; /* how often it is one of a MultiFab, whose box and components it then has */
 };
 
 /* Some entries of a fab: where the first lies in the vector, and how many there are on each axis. */
@@ -41,9 +42,9 @@ CeedFabPart CeedFabPartOf(CeedFab fab, const CeedBox *region);
 /* The entries of the vector that are not the fab's belong to somebody else. */
 static inline bool CeedFabFillsVector(CeedFab fab) { return fab->shape.count == fab->vec->length; }
 
-/* Whether what the memory holds matters to one who writes all entries of the fab, or a part. */
+/* Whether what the memory holds stays, in part, where all entries of the fab are written or some. */
 static inline bool CeedFabKeeps(CeedFab fab, bool writes_all) {
-  return !writes_all || (!CeedFabFillsVector(fab) && (CeedBufferWord(fab->vec->buffer) & VALID));
+  return !writes_all || !CeedFabFillsVector(fab);
 }
 
 /* Whether the memory may be replaced: views count unless they are to keep it. */
@@ -86,9 +87,9 @@ static inline CeedFab CeedMultiFabLocal(CeedMultiFab mf, CeedInt local) {
   return mf->list.fabs[mf->list.local[local]];
 }
 
-/* The vectors of some fabs, each once: fabs may share one. */
+/* A fab for each vector: the largest of those that share one. */
 typedef struct {
-  CeedVector *vec;
+  CeedFab *fabs;
   CeedInt count;
 } CeedVectorList;
 

@@ -9,8 +9,15 @@
 // Lists
 // ------------------------------------------------------------------------------------------------
 
+static void Join(CeedFab fab) { __atomic_add_fetch(&fab->members, 1, __ATOMIC_ACQ_REL); }
+
+static int Leave(CeedFab *fab) {
+  if (*fab) __atomic_sub_fetch(&(*fab)->members, 1, __ATOMIC_ACQ_REL);
+  return CeedFabDestroy(fab);
+}
+
 static void FreeList(CeedFabList *list) {
-  for (CeedInt i = 0; list->fabs && i < list->num_boxes; i++) (void)CeedFabDestroy(&list->fabs[i]);
+  for (CeedInt i = 0; list->fabs && i < list->num_boxes; i++) (void)Leave(&list->fabs[i]);
   free(list->boxes);
   free(list->owners);
   free(list->local);
@@ -34,6 +41,7 @@ static int FillList(Ceed ceed, const CeedBox *boxes, const CeedInt *owners, Ceed
     if (list->owners[i] != list->rank) continue;
     list->local[list->num_local++] = i;
     CeedCall(CeedFabCreate(ceed, boxes[i], list->ghost, list->num_comp, &list->fabs[i]));
+    Join(list->fabs[i]);
   }
   return CEED_ERROR_SUCCESS;
 }
@@ -113,21 +121,23 @@ CEED_OBJECT_CEED(CeedMultiFab, CEED_KIND_MULTIFAB)
 // ------------------------------------------------------------------------------------------------
 
 static int CompareVectors(const void *a, const void *b) {
-  uintptr_t x = (uintptr_t) * (const CeedVector *)a, y = (uintptr_t) * (const CeedVector *)b;
+  const CeedFab x = *(const CeedFab *)a, y = *(const CeedFab *)b;
 
-  return x < y ? -1 : x > y;
+  if (x->vec != y->vec) return (uintptr_t)x->vec < (uintptr_t)y->vec ? -1 : 1;
+  return (x->shape.count < y->shape.count) - (x->shape.count > y->shape.count);
 }
 
 int CeedMultiFabVectors(CeedMultiFab mf, CeedVectorList *vectors) {
-  CeedInt count = 0;
+  CeedInt num_local = mf->list.num_local, count = 0;
+  CeedFab *fabs;
 
-  CeedCall(CeedAllocate(mf->base.ceed, mf->list.num_local, sizeof(CeedVector), &vectors->vec));
-  for (CeedInt i = 0; i < mf->list.num_local; i++) vectors->vec[i] = CeedMultiFabLocal(mf, i)->vec;
-  qsort(vectors->vec, (size_t)mf->list.num_local, sizeof(CeedVector), CompareVectors);
-  for (CeedInt i = 0; i < mf->list.num_local; i++) {
-    if (!i || vectors->vec[i] != vectors->vec[count - 1]) vectors->vec[count++] = vectors->vec[i];
+  CeedCall(CeedAllocate(mf->base.ceed, num_local, sizeof *fabs, &fabs));
+  for (CeedInt i = 0; i < num_local; i++) fabs[i] = CeedMultiFabLocal(mf, i);
+  qsort(fabs, (size_t)num_local, sizeof *fabs, CompareVectors);
+  for (CeedInt i = 0; i < num_local; i++) {
+    if (!i || fabs[i]->vec != fabs[count - 1]->vec) fabs[count++] = fabs[i];
   }
-  vectors->count = count;
+  *vectors = (CeedVectorList){fabs, count};
   return CEED_ERROR_SUCCESS;
 }
 
@@ -137,11 +147,12 @@ static int CheckUnused(CeedMultiFab mf, bool keep_views) {
 
   CeedCall(CeedMultiFabVectors(mf, &vectors));
   for (CeedInt i = 0; i < vectors.count; i++) {
-    uint64_t word = CeedBufferWord(vectors.vec[i]->buffer);
+    CeedVector vec = vectors.fabs[i]->vec;
+    uint64_t word = CeedBufferWord(vec->buffer);
     arrays += (CeedSize)((word & READERS) / READER_ONE + (word & WRITER_ONE) / WRITER_ONE);
-    if (!CeedVectorGetExportCount(vectors.vec[i], &count)) views += count;
+    if (!CeedVectorGetExportCount(vec, &count)) views += count;
   }
-  free(vectors.vec);
+  free(vectors.fabs);
   CeedCheck(!arrays && (keep_views || !views), mf->base.ceed, CEED_ERROR_ACCESS,
             "Redefine refused: %td views of the fabs live, %td arrays are out; restore the arrays, "
             "and drop the views (in Python del them, in C call the deleters of the tensors) or "
@@ -202,7 +213,8 @@ int CeedMultiFabSetFab(CeedMultiFab mf, CeedInt index, CeedFab fab, bool keep_vi
   CeedCall(CeedFabReferenceCopy(fab, &reference));
   CeedFabMakeStale(old);
   mf->list.fabs[index] = reference;
-  return CeedFabDestroy(&old);
+  Join(reference);
+  return Leave(&old);
 }
 
 // ------------------------------------------------------------------------------------------------

@@ -18,37 +18,24 @@ static CeedScalar *EntryOf(CeedFab fab, CeedSize first) {
 
 static void Cancel(CeedVectorList *vectors, CeedInt count, Access access) {
   for (CeedInt i = 0; i < count; i++) {
-    (access == ACCESS_READ ? CeedVectorReleaseRead : CeedVectorCancelWrite)(vectors->vec[i]);
+    (access == ACCESS_READ ? CeedVectorReleaseRead : CeedVectorCancelWrite)(vectors->fabs[i]->vec);
   }
-  free(vectors->vec);
+  free(vectors->fabs);
 }
 
-static int AcquireVector(CeedVector vec, Access access, bool keep, const char *what) {
+static int AcquireVector(CeedFab fab, Access access, const char *what) {
+  bool keep = CeedFabKeeps(fab, access == ACCESS_REPLACE);
   const CeedScalar *values;
   CeedScalar *data;
 
-  if (access == ACCESS_READ) return CeedVectorAcquireRead(vec, CEED_MEM_HOST, &values, what);
-  return CeedVectorAcquireWrite(vec, CEED_MEM_HOST, keep, &data, what);
-}
-
-/* A vector that has more than the fab writes is kept, where it has values at all. */
-static bool FillsAll(CeedMultiFab mf) {
-  bool fills = true;
-
-  for (CeedInt i = 0; i < mf->list.num_local; i++) {
-    fills = fills && CeedFabFillsVector(CeedMultiFabLocal(mf, i));
-  }
-  return fills;
+  if (access == ACCESS_READ) return CeedVectorAcquireRead(fab->vec, CEED_MEM_HOST, &values, what);
+  return CeedVectorAcquireWrite(fab->vec, CEED_MEM_HOST, keep, &data, what);
 }
 
 static int Acquire(CeedMultiFab mf, Access access, const char *what, CeedVectorList *vectors) {
-  bool fills = access == ACCESS_REPLACE && FillsAll(mf);
-
   CeedCall(CeedMultiFabVectors(mf, vectors));
   for (CeedInt i = 0; i < vectors->count; i++) {
-    CeedVector vec = vectors->vec[i];
-    bool has_values = CeedBufferWord(vec->buffer) & VALID;
-    int code = AcquireVector(vec, access, access == ACCESS_WRITE || (!fills && has_values), what);
+    int code = AcquireVector(vectors->fabs[i], access, what);
     if (code) {
       Cancel(vectors, i, access);
       return code;
@@ -62,13 +49,13 @@ static int Release(CeedVectorList *vectors, Access access) {
 
   for (CeedInt i = 0; i < vectors->count; i++) {
     if (access == ACCESS_READ) {
-      CeedVectorReleaseRead(vectors->vec[i]);
+      CeedVectorReleaseRead(vectors->fabs[i]->vec);
     } else {
-      int release = CeedVectorReleaseWrite(vectors->vec[i]);
+      int release = CeedVectorReleaseWrite(vectors->fabs[i]->vec);
       if (!code) code = release;
     }
   }
-  free(vectors->vec);
+  free(vectors->fabs);
   return code;
 }
 

@@ -639,7 +639,9 @@ int CeedFabReferenceCopy(CeedFab fab, CeedFab *fab_copy);
 /// Give a fab another box, in new memory without values; views of the old memory become stale.
 ///
 /// Errors: CEED_ERROR_ACCESS, with their number, while views live or an array is out; with
-///         `keep_views` views keep the old memory until the last of them ends.
+///         `keep_views` views keep the old memory until the last of them ends. CEED_ERROR_DIMENSION
+///         for another box or number of components while the fab is one of a MultiFab; ghost layers
+///         may differ.
 int CeedFabResize(CeedFab fab, CeedBox box, CeedGhost ghost, CeedInt num_comp, bool keep_views);
 
 /// Give a fab box, components and memory of another one, which keeps them, too; views of the old
@@ -704,7 +706,7 @@ int CeedFabTakeArray(CeedFab fab, CeedMemType mem_type, CeedScalar **array);
 /// Components count from the fab's base.
 ///
 /// Errors: CEED_ERROR_DIMENSION for what is not in the fab; CEED_ERROR_INCOMPLETE for a part of a
-///         fab without values.
+///         fab without values, or for a fab that is a part of a vector without values.
 int CeedFabSetValue(CeedFab fab, const CeedBox *region, CeedInt comp, CeedInt num_comp,
                     CeedScalar value);
 

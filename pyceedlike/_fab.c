@@ -47,23 +47,31 @@ const Kind fab_kind = {
 typedef struct {
   Exporter base;
   CeedBox region;
-  CeedInt comp, num_comp;
+  CeedInt comp, num_comp; /* the first counts from 0, whatever the base is */
   CeedAxisOrder order;
   uint64_t generation;
   bool read_only;
 } FabView;
 
+static int ExportPart(FabView *self, CeedExportMode mode, const Request *request,
+                      DLManagedTensorVersioned **tensor) {
+  const Library *lib = self->base.lib;
+  CeedInt base;
+  int code = lib->FabGetComponentBase(self->base.fab, &base);
+
+  if (code) return code;
+  return lib->FabExport(self->base.fab, request->mem_type, mode, &self->region, base + self->comp,
+                        self->num_comp, self->order, tensor);
+}
+
 /* For a shared export that may not be written: it is neutral, as a pin is, once there are values. */
 static int ExportReadOnly(FabView *self, const Request *request,
                           DLManagedTensorVersioned **tensor) {
-  const Library *lib = self->base.lib;
   DLManagedTensorVersioned *shared;
-  int code = lib->FabExport(self->base.fab, request->mem_type, CEED_EXPORT_SHARED, &self->region,
-                            self->comp, self->num_comp, self->order, &shared);
+  int code = ExportPart(self, CEED_EXPORT_SHARED, request, &shared);
 
   if (code) return code;
-  code = lib->FabExport(self->base.fab, request->mem_type, CEED_EXPORT_PIN, &self->region,
-                        self->comp, self->num_comp, self->order, tensor);
+  code = ExportPart(self, CEED_EXPORT_PIN, request, tensor);
   shared->deleter(shared);
   return code;
 }
@@ -88,8 +96,7 @@ static int ExportView(Exporter *base, CeedExportMode mode, const Request *reques
   if (self->read_only && mode == CEED_EXPORT_SHARED) {
     return ExportReadOnly(self, request, tensor);
   }
-  return lib->FabExport(base->fab, request->mem_type, mode, &self->region, self->comp,
-                        self->num_comp, self->order, tensor);
+  return ExportPart(self, mode, request, tensor);
 }
 
 static int ShareView(Exporter *self, DLManagedTensorVersioned **tensor) {
@@ -118,7 +125,6 @@ static int FillView(FabView *self, const Exporter *fab, int name, const CeedBox 
   int code = lib->FabReferenceCopy(fab->fab, &self->base.fab);
 
   if (!code) code = lib->FabGetGeneration(fab->fab, &self->generation);
-  if (!code && self->num_comp < 0) code = lib->FabGetComponentBase(fab->fab, &self->comp);
   if (!code && self->num_comp < 0) code = lib->FabGetNumComponents(fab->fab, &self->num_comp);
   if (code || name < 0) {
     if (!code) self->region = *box;
@@ -128,7 +134,7 @@ static int FillView(FabView *self, const Exporter *fab, int name, const CeedBox 
 }
 
 /* _of(fab, name, box, comp, num_comp, order, read_only), where name is a CeedRegion, or -1 and box
-   the address of a CeedBox; num_comp is -1 for all components. */
+   the address of a CeedBox; comp counts from 0, num_comp is -1 for all components. */
 static PyObject *MakeView(PyObject *type, PyObject *args) {
   int name, comp, num_comp, order, read_only, code;
   unsigned long long box;
@@ -155,8 +161,11 @@ static PyObject *MakeView(PyObject *type, PyObject *args) {
 /* _part: (address of the box, first component, number of components, order). */
 static PyObject *GetPart(PyObject *object, void *Py_UNUSED(unused)) {
   FabView *self = (FabView *)object;
+  CeedInt base;
+  int code = self->base.lib->FabGetComponentBase(self->base.fab, &base);
 
-  return Py_BuildValue("Niii", PyLong_FromVoidPtr(&self->region), (int)self->comp,
+  if (code) return Raise(self->base.lib, code);
+  return Py_BuildValue("Niii", PyLong_FromVoidPtr(&self->region), (int)(base + self->comp),
                        (int)self->num_comp, (int)self->order);
 }
 

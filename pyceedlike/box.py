@@ -7,7 +7,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from ._lib import HOST, LIBRARIES, CeedDimensionError, Library
+from ._lib import HOST, LIBRARIES, CeedDimensionError, CeedIncompatibleError, Library
 
 Ghost = tuple[tuple[int, int], ...]  # layers on the low and the high side of each direction
 
@@ -46,6 +46,19 @@ def _integer(value: Any, what: str) -> int:
     return number
 
 
+def centring_of(centring: Any, dim: int) -> tuple[int, ...]:
+    """Return 0 for cells and 1 for nodes in each direction; raise CeedDimensionError for others."""
+    numbers = integers(centring, "centring", dim)
+    if not set(numbers) <= {0, 1}:
+        raise CeedDimensionError(f"centring is 0 for cells and 1 for nodes, not {centring!r}")
+    return numbers
+
+
+def centring_bits(centring: tuple[int, ...]) -> int:
+    """Return the centring as C has it."""
+    return sum(bit << i for i, bit in enumerate(centring))
+
+
 class Box:
     """A range of indices in 1 to 3 directions, of cells or of nodes; both bounds belong to it.
 
@@ -67,9 +80,7 @@ class Box:
     def __init__(self, lo: Any, hi: Any, centring: Any = 0) -> None:
         self._lo = integers(lo, "lo")
         self._hi = integers(hi, "hi", self.dim)
-        self._centring = integers(centring, "centring", self.dim)
-        if not set(self._centring) <= {0, 1}:
-            raise CeedDimensionError(f"centring is 0 for cells and 1 for nodes, not {centring!r}")
+        self._centring = centring_of(centring, self.dim)
         self._call("CeedBoxGetSize", "CeedSize *")
 
     @classmethod
@@ -91,11 +102,13 @@ class Box:
         Box((-2, 0), (5, 3))
         """
         library = LIBRARIES["float64"]
+        if "\0" in text:
+            raise CeedIncompatibleError(f"{text!r} is no box: it has a NUL in it")
         return cls._of(library.get("CeedBox", library.lib.CeedBoxFromText, text.encode()))
 
     def _pointer(self, library: Library) -> Any:
         """Return the box as a new struct of C."""
-        bits = sum(bit << i for i, bit in enumerate(self._centring))
+        bits = centring_bits(self._centring)
         return library.ffi.new("CeedBox *", (self.dim, self._lo, self._hi, bits))
 
     def _call(self, name: str, kind: str, *arguments: Any) -> Any:
@@ -197,8 +210,7 @@ class Box:
         >>> pyceedlike.Box([0, 0], [7, 7]).convert([1, 0])
         Box((0, 0), (8, 7), (1, 0))
         """
-        bits = sum(b << i for i, b in enumerate(integers(centring, "centring", self.dim)))
-        return self._box("CeedBoxConvert", bits)
+        return self._box("CeedBoxConvert", centring_bits(centring_of(centring, self.dim)))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Box) and self._key() == other._key()

@@ -3,12 +3,22 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 from ._exchange import FabBase, FabViewBase
 from ._lib import HOST, LIBRARIES, CeedDimensionError, CeedIncompatibleError
 from ._object import Shared
-from .box import Box, Ghost, ghost_from, ghost_of, ghost_struct, integers
+from .box import (
+    Box,
+    Ghost,
+    centring_bits,
+    centring_of,
+    ghost_from,
+    ghost_of,
+    ghost_struct,
+    integers,
+)
 from .ceed import Ceed
 from .index import At, Axis, positions
 from .vector import Vector
@@ -36,6 +46,19 @@ def order_of(name: str) -> int:
     if name not in ORDERS:
         raise CeedIncompatibleError(f"order must be 'xyzn' or 'nzyx', not {name!r}")
     return ORDERS[name]
+
+
+def _is_whole(region: Region) -> bool:
+    return isinstance(region, str) and region == "whole"
+
+
+def _one(component: Any) -> int:
+    try:
+        return operator.index(component)
+    except TypeError:
+        raise IndexError(
+            f"components are None, a number, a slice or a range, not {component!r}"
+        ) from None
 
 
 class Fab(Shared, FabBase):
@@ -113,7 +136,7 @@ class Fab(Shared, FabBase):
         5.0
         """
         lows = integers(lo, "lo")
-        bits = sum(b << i for i, b in enumerate(integers(centring, "centring", len(lows))))
+        bits = centring_bits(centring_of(centring, len(lows)))
         library = LIBRARIES["float64"]  # whose structs are those of the other precision, too
         low = library.ffi.new("CeedInt[3]", lows)
         layers = ghost_struct(library, ghost_of(ghost, len(lows)))
@@ -144,7 +167,11 @@ class Fab(Shared, FabBase):
         """
         library = vector._library
         layers = ghost_struct(library, ghost_of(ghost, box.dim))
-        steps = library.ffi.NULL if strides is None else tuple(strides)
+        steps = library.ffi.NULL if strides is None else tuple(map(operator.index, strides))
+        if strides is not None and len(steps) != 4:
+            raise CeedDimensionError(
+                f"strides has {len(steps)} numbers; of x, y, z and the component there are 4"
+            )
         return cls._of(
             library, library.lib.CeedFabCreateFromVector, vector._cdata, offset, steps,
             box._pointer(library)[0], layers[0], ncomp,
@@ -190,7 +217,7 @@ class Fab(Shared, FabBase):
 
     @property
     def generation(self) -> int:
-        """A number that changes whenever the box or the memory are replaced."""
+        """A number that changes with resize() and replace(), and when the fab leaves a MultiFab."""
         return self._get("uint64_t", "GetGeneration")
 
     @property
@@ -250,9 +277,12 @@ class Fab(Shared, FabBase):
         if isinstance(components, range):
             components = slice(components.start, components.stop, components.step)
         if not isinstance(components, slice):
+            components = _one(components)
             (place,) = positions(components, (axis,))
             return range(base + place, base + place + 1)
         (place,) = positions(components, (axis,))
+        if place.start == place.stop:
+            raise IndexError(f"{components} has no components, of which there is one at least")
         if place.step != 1:
             raise IndexError(f"components lie side by side: a step of {place.step} can't be taken")
         return range(base + place.start, base + place.stop)
@@ -281,7 +311,7 @@ class Fab(Shared, FabBase):
         first, count = 0, -1
         if components is not None:
             numbers = self.components(components)
-            first, count = numbers.start, len(numbers)
+            first, count = numbers.start - self.component_base, len(numbers)
         return FabView._of(self, name, address, first, count, order_of(order), read_only)
 
     @property
@@ -296,7 +326,7 @@ class Fab(Shared, FabBase):
     ) -> None:
         """Set all entries of a region to a value."""
         numbers = self.components(components)
-        box = self._library.ffi.NULL if region == "whole" else self._box(region)
+        box = self._library.ffi.NULL if _is_whole(region) else self._box(region)
         self._call("SetValue", box, numbers.start, len(numbers), value)
 
     def copy_from(
@@ -344,14 +374,21 @@ class Fab(Shared, FabBase):
         library.check(library.lib.CeedVectorDestroy(handle))
         return vector
 
-    def resize(self, box: Box, ghost: Any = 0, ncomp: int = 1, *, keep_views: bool = False) -> None:
+    def resize(
+        self, box: Box, ghost: Any = None, ncomp: int | None = None, *, keep_views: bool = False
+    ) -> None:
         """Give the fab another box in new memory without values; views of the old one are stale.
 
-        Raises CeedAccessError, with their number, while views live. With keep_views they keep the
-        old memory until the last of them ends.
+        ghost and ncomp are as they were unless they are given. Raises CeedAccessError, with their
+        number, while views live; with keep_views they keep the old memory until the last of them
+        ends. Raises CeedDimensionError for another box or ncomp while a MultiFab has the fab.
         """
-        layers = ghost_struct(self._library, ghost_of(ghost, box.dim))
-        self._call("Resize", box._pointer(self._library)[0], layers[0], ncomp, keep_views)
+        library = self._library
+        layers = self._get("CeedGhost", "GetGhost")
+        if ghost is not None:
+            layers = ghost_struct(library, ghost_of(ghost, box.dim))[0]
+        ncomp = self.ncomp if ncomp is None else ncomp
+        self._call("Resize", box._pointer(library)[0], layers, ncomp, keep_views)
 
     def replace(self, by: Fab, *, keep_views: bool = False) -> None:
         """Give the fab box, components and memory of another one, which keeps them, too.
@@ -364,7 +401,7 @@ class Fab(Shared, FabBase):
 
     def _part(self, region: Region, components: Components, order: str) -> Fab | FabView:
         """Return what to share: the fab itself is the quickest to make an array of."""
-        if region == "whole" and components is None and order == "xyzn":
+        if _is_whole(region) and components is None and order == "xyzn":
             return self
         return self.view(region, components, order)
 

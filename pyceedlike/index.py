@@ -8,6 +8,7 @@ takes a negative index for one from the end. Here an index means a cell of the b
 from __future__ import annotations
 
 import operator
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._lib import CeedDimensionError
@@ -144,6 +145,9 @@ class At:
 
     __slots__ = ("_array", "_axes", "_fab")
 
+    __iter__ = None  # the protocol of old would count from 0 on
+    __contains__ = None
+
     def __init__(self, fab: Fab, array: Any = None, axes: tuple[Axis, ...] | None = None) -> None:
         self._fab = fab
         self._array = array
@@ -187,7 +191,8 @@ class At:
         """Return the array, and the index that means these cells to its library."""
         places = self.positions(key)
         array = self._fab.to_numpy() if self._array is None else self._array
-        if type(array).__module__.partition(".")[0] != "torch":
+        torch = sys.modules.get("torch")
+        if torch is None or not isinstance(array, torch.Tensor):
             return array, places
         from .interop.torch import index
 

@@ -176,13 +176,16 @@ class MultiFab(Object):
         Ghost layers may differ. Views of the fab that was there are stale afterwards. Raises
         CeedAccessError while such views live, unless they are to keep the old memory.
         """
-        self._call("SetFab", index, fab._cdata, keep_views)
+        if not isinstance(fab, Fab):
+            raise TypeError(f"a Fab is wanted here, not {type(fab).__name__}")
+        handle = self._library.ffi.cast("CeedFab", fab.handle)
+        self._call("SetFab", index, handle, keep_views)
 
     def redefine(
         self,
         boxes: Iterable[Box],
-        ncomp: int = 1,
-        ghost: Any = 0,
+        ncomp: int | None = None,
+        ghost: Any = None,
         owners: Any = None,
         rank: int = 0,
         *,
@@ -190,11 +193,15 @@ class MultiFab(Object):
     ) -> None:
         """Give the MultiFab other boxes, with new fabs without values, as a regrid does.
 
-        Views of the old fabs are stale afterwards. Raises CeedAccessError, with their number, while
-        such views live; with keep_views they keep the old memory until the last of them ends.
+        ncomp and ghost are as they were unless they are given. Views of the old fabs are stale
+        afterwards. Raises CeedAccessError, with their number, while such views live;
+        with keep_views they keep the old memory until the last of them ends.
         """
-        lists = _lists(self._library, boxes, owners, rank, ghost)
-        self._call("Redefine", *lists, ncomp, keep_views)
+        *lists, layers = _lists(self._library, boxes, owners, rank, 0 if ghost is None else ghost)
+        if ghost is None:
+            layers = self._get("CeedGhost", "GetGhost")
+        ncomp = self.ncomp if ncomp is None else ncomp
+        self._call("Redefine", *lists, layers, ncomp, keep_views)
 
     # Values.
 
@@ -210,12 +217,16 @@ class MultiFab(Object):
         not. Other ghost cells stay as they are.
         """
         self._load()
+        if not len(self):
+            return
         ffi = self._library.ffi
         dim = self.hull.dim
         self._call("FillGhosts", ffi.NULL if period is None else integers(period, "period", dim))
 
     def copy_from(self, other: MultiFab) -> None:
         """Copy the valid cells that both MultiFabs have here: what a regrid keeps."""
+        if not isinstance(other, MultiFab):
+            raise TypeError(f"a MultiFab is wanted here, not {type(other).__name__}")
         self._load()
         other._load()
         library = self._library
@@ -282,15 +293,20 @@ class MultiFab(Object):
         """Write the valid cells of arrays that are laid out as those of batch() are.
 
         They have `ghost` layers around the valid cells, which are left out, and are of any library
-        with DLPack on the host. Raises CeedDimensionError for shapes that are not those of batch().
+        with DLPack on the host. They may lie in the memory of the fabs. Raises CeedDimensionError
+        for shapes that are not those of batch(); nothing was written then.
         """
-        from .interop.numpy import write_batch
+        from .interop.numpy import blocks_of, write_batches
 
         groups = self._by_shape()
+        batches, places = [], []
         for shape, tensor in tensors.items():
             views = [fab.to_numpy("valid", components, order) for fab in groups.get(shape, ())]
             layers = ghost_of(ghost, len(shape))
-            write_batch(tensor, views, layers, order, f"the tensor of shape {shape}")
+            what = f"the tensor of shape {shape}"
+            batches.append(blocks_of(tensor, views, layers, order, what))
+            places.append(views)
+        write_batches(batches, places)
 
     def _by_shape(self) -> dict[tuple[int, ...], list[Fab]]:
         groups: dict[tuple[int, ...], list[Fab]] = {}
@@ -353,6 +369,9 @@ def _lists(
 ) -> tuple[Any, ...]:
     """Return what C takes: the number of boxes, boxes, owners, rank, ghost layers."""
     boxes = list(boxes)
+    for box in boxes:
+        if not isinstance(box, Box):
+            raise TypeError(f"a Box is wanted here, not {type(box).__name__}")
     structs = library.ffi.new("CeedBox[]", [box._pointer(library)[0] for box in boxes])
     ranks = library.ffi.NULL
     if owners is not None:

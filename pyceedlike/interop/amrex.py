@@ -8,7 +8,7 @@ import inspect
 from typing import Any
 
 from .. import _exchange
-from .._lib import CeedIncompatibleError
+from .._lib import CeedAccessError, CeedIncompatibleError
 from ..box import Box
 from ..ceed import Ceed
 from ..fab import Fab
@@ -81,13 +81,25 @@ def hand_over(ours: MultiFab) -> Any:
     owners = amr.DistributionMapping(amr.Vector_int(ours.owners))
     ghost = amr.IntVect(*[low for low, _ in ours.ghost])
     theirs = amr.MultiFab(boxes, owners, ours.ncomp, ghost)
-    for block in theirs:
-        fab = _fab_of(theirs, block, list(ghost), ours.ceed)
-        fab.component_base = ours[block.index].component_base
+    fabs = {block.index: _fab_of(theirs, block, list(ghost), ours.ceed) for block in theirs}
+    for index, fab in fabs.items():
+        old = ours[index]
+        fab.component_base = old.component_base
         fab.set_value(0.0)
-        fab.copy_from(ours[block.index])
-        ours.set_fab(block.index, fab)
+        fab.copy_from(old)
+    _check_unseen(ours)
+    for index, fab in fabs.items():
+        ours.set_fab(index, fab)
     return theirs
+
+
+def _check_unseen(ours: MultiFab) -> None:
+    """Raise before any fab is replaced where one could not be."""
+    views = sum(fab.export_count for fab in ours)
+    if views:
+        raise CeedAccessError(
+            f"to_amrex refused: {views} view{'s live' if views != 1 else ' lives'}; del them first"
+        )
 
 
 def _amrex_box(amr: Any, box: Box) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .._lib import (
     COPY_VALUES,
     USE_POINTER,
+    CeedAccessError,
     CeedCopyError,
     CeedDimensionError,
     CeedIncompatibleError,
@@ -76,10 +77,10 @@ def stack(arrays: list[numpy.ndarray]) -> numpy.ndarray:
     return numpy.stack(arrays, out=batch)
 
 
-def write_batch(
+def blocks_of(
     tensor: Any, views: list[numpy.ndarray], ghost: Ghost, order: str, what: str
-) -> None:
-    """Write what lies inside of the ghost layers of each block of a tensor."""
+) -> list[numpy.ndarray]:
+    """Return what lies inside of the ghost layers of each block of a tensor."""
     import numpy
 
     array = numpy.from_dlpack(tensor)
@@ -92,9 +93,28 @@ def write_batch(
             f"{what} is {array.shape}, for {len(views)} blocks of {' or '.join(map(str, shapes))}"
         )
     inside = tuple(slice(low, low + n) for (low, _), n in zip(layers, views[0].shape, strict=True))
-    for block, view in zip(array, views, strict=True):
-        check_result(block[inside], view.shape, view.dtype.name, what)
-        view[...] = block[inside]
+    blocks = [block[inside] for block in array]
+    for block, view in zip(blocks, views, strict=True):
+        check_result(block, view.shape, view.dtype.name, what)
+        if not view.flags.writeable:
+            raise CeedAccessError("scatter refused: a block is read-only, or readers hold it")
+    return blocks
+
+
+def write_batches(batches: list[list[numpy.ndarray]], views: list[list[numpy.ndarray]]) -> None:
+    """Copy the blocks of each batch into memory, in which they may lie themselves."""
+    import numpy
+
+    places = [view for group in views for view in group]
+    apart = [
+        numpy.array(blocks)
+        if any(numpy.may_share_memory(blocks[0].base, place) for place in places)
+        else blocks
+        for blocks in batches
+    ]
+    for blocks, group in zip(apart, views, strict=True):
+        for block, view in zip(blocks, group, strict=True):
+            view[...] = block
 
 
 def view(bracket: Bracket) -> numpy.ndarray:

@@ -13,8 +13,9 @@ import os
 import pathlib
 import re
 import sys
-import weakref
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
 _BOX = re.compile(r"\(\([-\d,]+\) \([-\d,]+\) \([-\d,]+\)\)")
 _FLOATS = {(64, 11, 52, 0, 1, 12, 0, 1023): 8, (32, 8, 23, 0, 1, 9, 0, 127): 4}  # IEEE 754
-_DESCRIPTOR = re.compile(r"\(\(\d+, \(([\d ]+)\)\),\((\d+), \(([\d ]+)\)\)\)")
+_SHORT = r"(\d{1,4}(?: +\d{1,4})*)"
+_DESCRIPTOR = re.compile(rf"\(\(\d+, \({_SHORT}\)\),\((\d{{1,4}}), \({_SHORT}\)\)\)")
 _LONGEST_LINE = 1024  # bytes of the line before the values of a block
 
 _NO_HEADERS = (2, 3, 4)  # versions of Cell_H: blocks without a line of text before their values
@@ -41,11 +43,23 @@ class PlotfileError(CeedIncompatibleError):
     """A plotfile that is broken or of an unknown form; the text begins with the place."""
 
 
+def _check_is_file(path: pathlib.Path) -> None:
+    """Raise OSError for a pipe, on which a reader would wait for ever, and the like."""
+    if path.exists() and not path.is_file():
+        raise OSError(f"{path} is no regular file")
+
+
+def _is_inside(name: str) -> bool:
+    path = pathlib.PurePath(name)
+    return not path.is_absolute() and ".." not in path.parts
+
+
 class _Lines:
     """The lines of a text, one after the other."""
 
     def __init__(self, path: pathlib.Path) -> None:
         self.path = path
+        _check_is_file(path)
         self.lines = path.read_text(encoding="utf-8", errors="replace").rstrip("\n").split("\n")
         self.number = 0  # of the last line that was read, from 1 on
 
@@ -117,8 +131,9 @@ class Plotfile:
     cell_sizes: list[list[float]]  # of each level
     coordinates: str  # "cartesian", "rz" or "spherical"
 
-    def __init__(self, path: pathlib.Path, fields: list[str] | None) -> None:
+    def __init__(self, path: pathlib.Path, fields: list[str] | None, copy: bool) -> None:
         self.path = path
+        self._copy = copy
         lines = _Lines(path / "Header")
         self._read_fields(lines)
         self._read_domain(lines)
@@ -162,7 +177,10 @@ class Plotfile:
         lines.integer("the step", -sys.maxsize)
         for i in range(numbers[1] * self.dim):
             lines.numbers(f"the extent of box {i // self.dim}", 2, _float)
-        path = self.path / (lines.next("the path of the level") + "_H")
+        name = lines.next("the path of the level")
+        if not _is_inside(name):
+            lines.fail(f"the level {name!r} lies outside of the plotfile")
+        path = self.path / (name + "_H")
         return _Place(path, 0, lines.number), numbers[1]
 
     def _choose(self, fields: list[str] | None) -> list[int]:
@@ -181,7 +199,7 @@ class Plotfile:
         for number, (place, count) in enumerate(self._places):
             lines = _open(place, self.path / "Header")
             index = _LevelIndex(lines, self.dim, count, len(self._names))
-            level = Level(index, self._chosen)
+            level = Level(index, self._chosen, self._copy)
             level.set_level(number, self.ratios[number - 1] if number else 1)
             levels.append(level)
         return levels
@@ -265,7 +283,7 @@ class _LevelIndex:
     def _read_boxes(self, dim: int, count: int) -> list[Box]:
         lines = self.lines
         head = re.fullmatch(r"\((\d+) \d+", lines.next("the number of boxes"))
-        if not head or int(head[1]) != count:
+        if not head or lines.number_of(head[1], "the number of boxes", int) != count:
             lines.fail(f"a list of {count} boxes, as the Header has them, should begin here")
         boxes: list[Box] = []
         for i in range(count):
@@ -280,9 +298,11 @@ class _LevelIndex:
         lines = self.lines
         box = lines.box(lines.next(f"box {index} of {count}"), dim)
         try:
-            _ = box.grow(self.ghost).size
+            size = box.grow(self.ghost).size
         except CeedError as error:
             lines.fail(f"{box} can't have {self.ghost} ghost layers: {error}")
+        if size > sys.maxsize // (8 * self.ncomp):
+            lines.fail(f"{box} with {self.ghost} ghost layers is more than memory holds")
         return box
 
     def _count(self, count: int) -> int:
@@ -293,7 +313,10 @@ class _LevelIndex:
         found = re.fullmatch(r"FabOnDisk: (.+) (\d+)", line)
         if not found:
             self.lines.fail(f"{line!r} is no place of a block: FabOnDisk: file offset")
-        return _Place(folder / found[1], int(found[2]), self.lines.number)
+        if not _is_inside(found[1]):
+            self.lines.fail(f"the file {found[1]!r} lies outside of the level's folder")
+        offset = self.lines.number_of(found[2], "the offset", int)
+        return _Place(folder / found[1], offset, self.lines.number)
 
     def _read_real(self) -> numpy.dtype:
         if self.version == 3:
@@ -345,16 +368,15 @@ class Level(MultiFab):
 
     Where the file has a block in the order of this machine's bytes, from a multiple of its numbers'
     size on, the file is mapped into memory; else the block is copied. What is written to a fab
-    never reaches the file.
+    never reaches the file. redefine() makes an ordinary MultiFab of it, without a file's values.
     """
 
-    def __init__(self, index: _LevelIndex, chosen: list[int]) -> None:
+    def __init__(self, index: _LevelIndex, chosen: list[int], copy: bool) -> None:
         self._index = index
         self._chosen = chosen
-        self._loaded: set[int] = set()
-        self._maps: weakref.WeakValueDictionary[pathlib.Path, mmap.mmap] = (
-            weakref.WeakValueDictionary()
-        )
+        self._copy = copy
+        self._waiting = set(range(len(index.boxes)))  # blocks that are still in the file alone
+        self._lock = threading.RLock()
         real = index.real or self._head(0).real
         ceed = Ceed(scalar=f"float{8 * real.itemsize}")
         super().__init__(ceed, index.boxes, len(chosen), index.ghost, None, 0)
@@ -367,14 +389,26 @@ class Level(MultiFab):
         return self._index.extrema() if self._index.version in _EXTREMA else None
 
     def _fab(self, index: int) -> Fab:
-        if index not in self._loaded:
-            self.set_fab(index, self.read(index))
-            self._loaded.add(index)
-        return super()._fab(index)
+        with self._lock:
+            if index in self._waiting:
+                self.set_fab(index, self.read(index))
+            return super()._fab(index)
 
     def __iter__(self) -> Iterator[Fab]:
-        for index in range(len(self)):
+        for index in self.local:
             yield self._fab(index)
+
+    def set_fab(self, index: int, fab: Fab, *, keep_views: bool = False) -> None:
+        """Put another fab in the place of one, as MultiFab.set_fab() does, read or not."""
+        with self._lock:
+            super().set_fab(index, fab, keep_views=keep_views)
+            self._waiting.discard(index)
+
+    def redefine(self, *arguments: Any, **options: Any) -> None:
+        """Give the level other boxes, as MultiFab.redefine() does; none of them is the file's."""
+        with self._lock:
+            super().redefine(*arguments, **options)
+            self._waiting.clear()
 
     def _load(self) -> None:
         for _ in self:
@@ -400,10 +434,10 @@ class Level(MultiFab):
     def _head(self, index: int) -> _Head:
         """Return where the values of a block lie, and what they are, which is checked."""
         place, valid = self._index.places[index], self._index.boxes[index]
-        line = self._first_line(place)
         if self._index.real is not None:
             box = valid.grow(self._index.ghost)
-            return self._checked(_Head(place.file, place.offset, self._index.real, box))
+            return self._checked(place, _Head(place.file, place.offset, self._index.real, box))
+        line = self._first_line(place)
         found = re.fullmatch(r"FAB (\(\(.*?\)\)\))(\(\(.*\)\)) (\d+)\n", line)
         real = _real_of(found[1]) if found else None
         if not found or real is None:
@@ -417,14 +451,19 @@ class Level(MultiFab):
             self._fail(place, f"the block has {box}, which does not contain its box {valid}")
         if int(found[3]) != self._index.ncomp:
             self._fail(place, f"the block has {found[3]} fields, not {self._index.ncomp}")
-        return self._checked(_Head(place.file, place.offset + len(line), real, box))
+        return self._checked(place, _Head(place.file, place.offset + len(line), real, box))
 
     def _first_line(self, place: _Place) -> str:
+        with self._reading(place), place.file.open("rb") as file:
+            file.seek(place.offset)
+            return file.readline(_LONGEST_LINE).decode("ascii", errors="replace")
+
+    @contextmanager
+    def _reading(self, place: _Place) -> Iterator[None]:
         try:
-            with place.file.open("rb") as file:
-                file.seek(place.offset)
-                return file.readline(_LONGEST_LINE).decode("ascii", errors="replace")
-        except (OSError, ValueError) as error:
+            _check_is_file(place.file)
+            yield
+        except (OSError, ValueError, OverflowError) as error:
             raise PlotfileError(
                 f"{self._index.lines.path}:{place.number}: the block can't be read: {error}"
             ) from error
@@ -432,9 +471,10 @@ class Level(MultiFab):
     def _fail(self, place: _Place | _Head, what: str) -> NoReturn:
         raise PlotfileError(f"{place.file}: byte {place.offset}: {what}")
 
-    def _checked(self, head: _Head) -> _Head:
+    def _checked(self, place: _Place, head: _Head) -> _Head:
         wanted = head.offset + head.bytes * self._index.ncomp
-        size = head.file.stat().st_size
+        with self._reading(place):
+            size = head.file.stat().st_size
         if size < wanted:
             self._fail(head, f"the block goes on to byte {wanted}, and the file ends at {size}")
         return head
@@ -455,19 +495,21 @@ class Level(MultiFab):
 
         offset = head.offset + first * head.bytes
         entries = count * head.bytes // head.real.itemsize
-        if head.real.isnative and offset % head.real.itemsize == 0:
-            return numpy.frombuffer(self._map(head.file), head.real, entries, offset)
+        if head.real.isnative and offset % head.real.itemsize == 0 and not self._copy:
+            return _map(head.file, head.real, entries, offset)
         values = numpy.fromfile(head.file, head.real, entries, offset=offset)
         return values.astype(head.real.newbyteorder("="), copy=False)
 
-    def _map(self, file: pathlib.Path) -> mmap.mmap:
-        """Return the file in memory; pages that are written to become our own."""
-        mapped = self._maps.get(file)
-        if mapped is None:
-            with file.open("rb") as opened:
-                mapped = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_COPY)
-            self._maps[file] = mapped
-        return mapped
+
+def _map(file: pathlib.Path, real: numpy.dtype, entries: int, offset: int) -> numpy.ndarray:
+    """Return a part of a file in memory; pages that are written to become this array's own."""
+    import numpy
+
+    before = offset % mmap.ALLOCATIONGRANULARITY
+    length = before + entries * real.itemsize
+    with file.open("rb") as opened:
+        mapped = mmap.mmap(opened.fileno(), length, access=mmap.ACCESS_COPY, offset=offset - before)
+    return numpy.frombuffer(mapped, real, entries, before)
 
 
 class _Head(NamedTuple):
@@ -484,11 +526,15 @@ class _Head(NamedTuple):
         return math.prod(self.box.shape) * self.real.itemsize
 
 
-def open(path: str | os.PathLike[str], fields: list[str] | None = None) -> Plotfile:  # noqa: A001
+def open(  # noqa: A001
+    path: str | os.PathLike[str], fields: list[str] | None = None, *, copy: bool = False
+) -> Plotfile:
     """Return a plotfile of AMReX; blocks are read when they are asked for.
 
     path is the folder. fields are the names of those to read, in that order; None is all of them.
+    A mapped file must stay as it is while its fabs live: where it is cut off, the operating system
+    ends the process with SIGBUS. With copy=True blocks are read into memory, none is mapped.
     Raises PlotfileError, which begins with the file and the line or byte, for what is broken, there
     and wherever a block is read; FileNotFoundError where there is no Header.
     """
-    return Plotfile(pathlib.Path(path), fields)
+    return Plotfile(pathlib.Path(path), fields, copy)

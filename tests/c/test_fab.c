@@ -1139,6 +1139,34 @@ static int a_value_is_set_in_a_region_and_nowhere_else(void) {
   return TEST_PASSED;
 }
 
+// All of a fab is not all of its vector.
+static int a_part_of_a_vector_without_values_is_not_written(void) {
+  const CeedSize gaps[4] = {2, 1, 1, 1};
+  CeedBox box = BoxOf(1, 0, 0, 0, 3, 0, 0);
+  CeedFab from = FabOf(box, no_ghost, 1), fab = NULL;
+  CeedVector vec = NULL;
+  CeedScalar *array;
+
+  for (int is_strided = 0; is_strided <= 1; is_strided++) {
+    ASSERT_OK(CeedVectorCreate(ceed, 8, &vec));
+    ASSERT_OK(CeedFabCreateFromVector(vec, 1, is_strided ? gaps : NULL, box, no_ghost, 1, &fab));
+    ASSERT_CODE(CEED_ERROR_INCOMPLETE, CeedFabSetValue(fab, NULL, 0, 1, 0));
+    ASSERT_CODE(CEED_ERROR_INCOMPLETE, CeedFabCopy(from, NULL, 0, 1, fab, 0));
+    ASSERT_CODE(CEED_ERROR_INCOMPLETE, CeedFabGetArrayWrite(fab, CEED_MEM_HOST, &array));
+    ASSERT_OK(CeedVectorSetValue(vec, 5));
+    ASSERT_OK(CeedFabSetValue(fab, NULL, 0, 1, 1));
+    if (is_strided) {
+      ASSERT_VALUES(vec, 5, 1, 5, 1, 5, 1, 5, 1);
+    } else {
+      ASSERT_VALUES(vec, 5, 1, 1, 1, 1, 5, 5, 5);
+    }
+    ASSERT_OK(CeedFabDestroy(&fab));
+    ASSERT_OK(CeedVectorDestroy(&vec));
+  }
+  ASSERT_OK(CeedFabDestroy(&from));
+  return TEST_PASSED;
+}
+
 static int a_part_of_a_fab_without_values_is_not_set(void) {
   CeedFab fab = NULL;
   CeedBox valid;
@@ -1339,6 +1367,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(a_fab_tells_where_its_memory_is),
     BEHAVIOUR(a_fab_is_described),
     BEHAVIOUR(a_value_is_set_in_a_region_and_nowhere_else),
+    BEHAVIOUR(a_part_of_a_vector_without_values_is_not_written),
     BEHAVIOUR(a_part_of_a_fab_without_values_is_not_set),
     BEHAVIOUR(fabs_are_copied_where_both_are),
     BEHAVIOUR(components_are_copied_to_others),

@@ -479,6 +479,28 @@ static int fabs_that_share_a_vector_are_filled(void) {
   return TEST_PASSED;
 }
 
+// The other fab has a vector of its own, which it fills.
+static int setting_a_part_of_a_vector_without_values_is_an_error(void) {
+  CeedBox boxes[] = {BoxOf(1, 0, 0, 0, 2, 0, 0), BoxOf(1, 3, 0, 0, 5, 0, 0)};
+  CeedMultiFab mf = MultiFabOf(2, boxes, no_ghost, 1);
+  CeedFab fab = NULL, other = FabAt(mf, 1);
+  CeedVector vec = NULL;
+
+  ASSERT_OK(CeedVectorCreate(ceed, 4, &vec));
+  ASSERT_OK(CeedFabCreateFromVector(vec, 1, NULL, boxes[0], no_ghost, 1, &fab));
+  ASSERT_OK(CeedMultiFabSetFab(mf, 0, fab, false));
+  ASSERT_CODE(CEED_ERROR_INCOMPLETE, CeedMultiFabSetValue(mf, 4));
+  ASSERT_OK(CeedVectorSetValue(vec, 1));
+  ASSERT_OK(CeedMultiFabSetValue(mf, 4));
+  ASSERT_VALUES(vec, 1, 4, 4, 4);
+  ASSERT_NUMBER(EntryOf(other, (const CeedInt[]){5}, 0), 4);
+  ASSERT_OK(CeedFabDestroy(&fab));
+  ASSERT_OK(CeedFabDestroy(&other));
+  ASSERT_OK(CeedMultiFabDestroy(&mf));
+  ASSERT_OK(CeedVectorDestroy(&vec));
+  return TEST_PASSED;
+}
+
 // ------------------------------------------------------------------------------------------------
 // One array of all
 // ------------------------------------------------------------------------------------------------
@@ -747,6 +769,34 @@ static int memory_of_the_code_takes_the_place_of_a_fab(void) {
 }
 
 // In each of the 6 orders in which view, fab and MultiFab can go.
+// What the list says of its fabs is what copies go by.
+static int a_fab_of_a_multifab_keeps_its_box_and_components(void) {
+  CeedBox boxes[] = {BoxOf(1, 0, 0, 0, 3, 0, 0), BoxOf(1, 4, 0, 0, 7, 0, 0)};
+  CeedMultiFab mf = MultiFabOf(2, boxes, no_ghost, 3);
+  CeedFab fab = FabAt(mf, 0), by = FabOf(boxes[0], no_ghost, 1), in = FabOf(boxes[0], ghosts, 3);
+
+  PASSES(FillValid(mf, 0));
+  ASSERT_CODE(CEED_ERROR_DIMENSION, CeedFabResize(fab, boxes[0], no_ghost, 1, false));
+  ASSERT_SAYS("Resize refused: the fab is one of a MultiFab, of 3 components of ((0) (3) (0))");
+  ASSERT_CODE(CEED_ERROR_DIMENSION, CeedFabResize(fab, boxes[1], no_ghost, 3, false));
+  ASSERT_CODE(CEED_ERROR_DIMENSION,
+              CeedFabResize(fab, BoxOf(2, 0, 0, 0, 3, 0, 0), no_ghost, 3, false));
+  ASSERT_CODE(CEED_ERROR_DIMENSION, CeedFabReplace(fab, by, true));
+  ASSERT_NUMBER(EntryOf(fab, (const CeedInt[]){3}, 2), ValueAt((const CeedInt[]){3, 0, 0}, 2));
+  ASSERT_OK(CeedFabReplace(fab, in, false));
+  ASSERT_OK(CeedMultiFabFillGhosts(mf, NULL));
+  ASSERT_NUMBER(EntryOf(fab, (const CeedInt[]){4}, 2), ValueAt((const CeedInt[]){4, 0, 0}, 2));
+  ASSERT_OK(CeedMultiFabSetFab(mf, 0, in, false));
+  ASSERT_OK(CeedFabResize(fab, boxes[1], no_ghost, 1, false));
+  ASSERT_CODE(CEED_ERROR_DIMENSION, CeedFabResize(in, boxes[1], no_ghost, 3, false));
+  ASSERT_OK(CeedMultiFabDestroy(&mf));
+  ASSERT_OK(CeedFabResize(in, boxes[1], no_ghost, 1, false));
+  ASSERT_OK(CeedFabDestroy(&fab));
+  ASSERT_OK(CeedFabDestroy(&by));
+  ASSERT_OK(CeedFabDestroy(&in));
+  return TEST_PASSED;
+}
+
 static int whoever_goes_last_keeps_the_memory(void) {
   static const int ways[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
 
@@ -823,6 +873,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(periods_that_boxes_do_not_fit_in_are_errors),
     BEHAVIOUR(a_refused_filling_writes_no_cell),
     BEHAVIOUR(fabs_that_share_a_vector_are_filled),
+    BEHAVIOUR(setting_a_part_of_a_vector_without_values_is_an_error),
     BEHAVIOUR(gathering_prefers_valid_cells_and_says_what_is_covered),
     BEHAVIOUR(no_stale_ghost_gets_inside),
     BEHAVIOUR(gathering_into_what_does_not_fit_is_an_error),
@@ -833,6 +884,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(redefining_under_an_array_is_an_error_even_so),
     BEHAVIOUR(a_multifab_whose_array_is_out_stays),
     BEHAVIOUR(memory_of_the_code_takes_the_place_of_a_fab),
+    BEHAVIOUR(a_fab_of_a_multifab_keeps_its_box_and_components),
     BEHAVIOUR(whoever_goes_last_keeps_the_memory),
     BEHAVIOUR(loops_over_fabs_are_nested_and_left_early),
 };

@@ -131,15 +131,16 @@ except pyceedlike.CeedIncompatibleError as error:
     assert "as many ghost layers on both sides" in str(error)
 else:
     raise SystemExit("it was handed over")
-array = pyceedlike.Ceed().MultiFab([Box([0] * 3, [3] * 3)])
-array.set_value(1.0)
-view = array.to_numpy()
+two = pyceedlike.Ceed().MultiFab([Box([0] * 3, [3] * 3), Box([4] * 3, [7] * 3)])
+two.set_value(1.0)
+first, view = two[0], two[1].to_numpy()
 try:
-    array.to_amrex()
+    two.to_amrex()
 except pyceedlike.CeedAccessError as error:
-    assert "1 writable view lives" in str(error)
+    assert "1 view lives" in str(error)
 else:
     raise SystemExit("it was handed over")
+assert two[0].handle == first.handle and first.generation == 0
 """)
 
 

@@ -158,8 +158,23 @@ def test_boxes_of_other_centring_have_nothing_in_common():
         Box([0], [3]) & Box([0], [3], [1])
 
 
+@pytest.mark.parametrize("centring", [[2, 0], [0, -1], 3])
+def test_centring_is_0_or_1(centring):
+    source = np.zeros((4, 3, 1))
+    for make in (
+        lambda: Box([0, 0], [7, 7], centring),
+        lambda: Box([0, 0], [7, 7]).convert(centring),
+        lambda: pyceedlike.Fab.from_dlpack(source, lo=[0, 0], centring=centring),
+    ):
+        with pytest.raises(pyceedlike.CeedDimensionError, match="centring is 0 for cells and 1"):
+            make()
+
+
+def test_a_text_ends_where_the_box_does():
+    with pytest.raises(pyceedlike.CeedIncompatibleError, match="NUL"):
+        Box.from_text("((0) (1) (0))\0junk")
+
+
 def test_a_box_is_wanted():
     with pytest.raises(TypeError, match="a Box is wanted here, not int"):
         Box([0], [3]) & 3
-    with pytest.raises(pyceedlike.CeedDimensionError, match="centring is 0 for cells and 1"):
-        Box([0], [3], [2])

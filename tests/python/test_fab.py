@@ -458,6 +458,55 @@ def test_at_is_one_of_a_kind_for_all_arrays():
     assert type(fab.at) is type(fab.at(fab.to_numpy())) is pyceedlike.At
 
 
+def test_at_is_the_same_for_subclasses_of_tensors():
+    torch = pytest.importorskip("torch")
+
+    class Named(torch.Tensor):
+        """As libraries over PyTorch have them."""
+
+    fab = numbered((2, 3, "float64"))
+    key = (-2, slice(2, -3, -1), [0, 1])
+    array = fab.at(fab.to_torch().as_subclass(Named))[key]
+    assert np.array_equal(array.as_subclass(torch.Tensor).numpy(), fab.at[key])
+
+
+def test_at_is_no_sequence_that_counts_from_0():
+    fab = numbered((1, 1, "float64"))
+    with pytest.raises(TypeError):
+        iter(fab.at)
+    with pytest.raises(TypeError):
+        _ = 5.0 in fab.at
+
+
+@pytest.mark.parametrize("components", [1, slice(1, 3), None], ids=str)
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_view_keeps_its_components_when_they_count_from_another_base(components, read_only):
+    fab = numbered((2, 3, "float64"))
+    fab.component_base = 2**31 - 3 if components is None else 0
+    view = fab.view(components=components, read_only=read_only)
+    wanted = np.from_dlpack(view).copy()
+    count = len(view.components)
+    first = view.components.start - fab.component_base
+    fab.component_base = 5
+    assert np.array_equal(np.from_dlpack(view), wanted)
+    assert view.components == range(5 + first, 5 + first + count)
+
+
+@pytest.mark.parametrize("components", [[0, 1], [0], range(0), slice(1, 1), "x", ()])
+def test_what_is_no_component_is_an_error(components):
+    fab = numbered((1, 3, "float64"))
+    with pytest.raises(IndexError, match="components"):
+        fab.view(components=components)
+
+
+def test_a_side_may_be_an_array():
+    fab = numbered((2, 1, "float64"))
+    side = np.array([-1, 0])
+    assert np.array_equal(fab.to_numpy(side), fab.to_numpy((-1, 0)))
+    fab.set_value(5.0, side)
+    assert (fab.to_numpy((-1, 0)) == 5.0).all()
+
+
 def test_at_sets_what_it_names():
     fab = numbered((2, 3, "float64"))
     fab.at[-2, -6:0:2] = -1.0
@@ -774,6 +823,13 @@ def test_a_fab_lies_in_a_vector_by_offset_and_strides():
         fab.vector()
     with pytest.raises(pyceedlike.CeedDimensionError):
         Fab.from_vector(vector, Box([0], [20]))
+
+
+@pytest.mark.parametrize("strides", [(), (1,), (1, 4, 16), (1, 4, 16, 64, 128)])
+def test_there_are_four_strides(strides):
+    vector = pyceedlike.from_dlpack(np.zeros(64))
+    with pytest.raises(pyceedlike.CeedDimensionError, match=f"strides has {len(strides)} numbers"):
+        Fab.from_vector(vector, Box([0], [3]), strides=strides)
 
 
 def test_a_handle_is_the_same_fab():

@@ -12,6 +12,7 @@ from plotfiles import L_SHAPE
 import pyceedlike
 from pyceedlike import Box, MultiFab
 
+SCALARS = ("float64", "float32")
 KINDS = [(dim, ncomp) for dim in (1, 2, 3) for ncomp in (1, 3)]
 GHOST = ((1, 2), (2, 1), (1, 1))
 
@@ -114,6 +115,10 @@ def test_levels_have_a_number_and_a_ratio():
     mf.set_level(2, [4, 2, 1])
     assert (mf.level, mf.ratio) == (2, (4, 2, 1))
     assert repr(mf) == "<pyceedlike.MultiFab of 1 box, 1 float64, level 2>"
+
+
+def test_no_boxes_have_no_ghosts_to_fill():
+    pyceedlike.Ceed().MultiFab([]).fill_ghosts(period=8)
 
 
 def test_a_multifab_without_boxes_is_empty():
@@ -231,6 +236,57 @@ def test_scatter_writes_the_valid_cells_only(mf, ghost, order):
         outside = np.ones(fab.whole.shape, bool)
         outside[part_of(fab.box, fab.whole)] = False
         assert np.isnan(fab.to_numpy()[outside]).all()
+
+
+def lines_of(array):
+    """Return a MultiFab over the lines of an array."""
+    boxes = [Box([4 * i], [4 * i + n - 1]) for i, n in enumerate(map(len, array))]
+    mf = pyceedlike.Ceed().MultiFab(boxes)
+    for i, line in enumerate(array):
+        fab = pyceedlike.Fab.from_dlpack(line[None], lo=boxes[i].lo, order="nzyx", ceed=mf.ceed)
+        mf.set_fab(i, fab)
+    return mf
+
+
+def test_scatter_takes_arrays_that_lie_in_the_blocks():
+    base = np.arange(8.0).reshape(2, 4)
+    mf = lines_of(base)
+    mf.scatter({(4,): base[::-1, None]})
+    assert base.tolist() == [[4, 5, 6, 7], [0, 1, 2, 3]]
+
+
+def test_scatter_writes_nothing_where_one_array_does_not_fit():
+    lines = [np.zeros(2), np.zeros(3)]
+    mf = lines_of(lines)
+    with pytest.raises(pyceedlike.CeedDimensionError):
+        mf.scatter({(2,): np.ones((1, 1, 2)), (3,): np.ones((1, 1, 4))})
+    assert not any(line.any() for line in lines)
+    lines[1].flags.writeable = False
+    mf = lines_of(lines)
+    with pytest.raises(pyceedlike.CeedAccessError, match="read-only"):
+        mf.scatter({(2,): np.ones((1, 1, 2)), (3,): np.ones((1, 1, 3))})
+    assert not any(line.any() for line in lines)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda mf: mf.set_fab(0, mf),
+        lambda mf: mf.copy_from(mf[0]),
+        lambda mf: mf.redefine([([0], [1])]),
+    ],
+)
+def test_objects_of_other_kinds_are_errors(call):
+    with pytest.raises(TypeError, match="is wanted here, not"):
+        call(pyceedlike.Ceed().MultiFab([Box([0], [1])]))
+
+
+def test_a_fab_of_another_precision_is_an_error():
+    double, single = (
+        pyceedlike.Ceed(scalar=scalar).MultiFab([Box([0], [1])]) for scalar in SCALARS
+    )
+    with pytest.raises(pyceedlike.CeedIncompatibleError):
+        double.set_fab(0, single[0])
 
 
 def test_components_can_be_batched_alone():

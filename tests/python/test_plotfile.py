@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Plotfiles of AMReX: all forms, what is broken, and real ones."""
 
+import os
 import re
 import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -171,6 +174,63 @@ def test_a_mapped_block_can_be_written_and_the_file_stays(tmp_path):
     assert data.read_bytes() == before
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_each_reading_is_a_fab_of_its_own(tmp_path, version):
+    file = writer(tmp_path, version=version)
+    level = plotfile.open(file.write()).levels[0]
+    first = level.read(0)
+    first.set_value(9.0)
+    level[0].set_value(8.0)
+    wanted = values_over(*file.levels[0][0], file.ncomp)
+    assert np.array_equal(level.read(0).to_numpy(order="nzyx"), wanted)
+    assert (first.to_numpy() == 9.0).all()
+
+
+def test_a_fab_that_is_set_takes_the_place_of_the_files(tmp_path):
+    level = plotfile.open(writer(tmp_path).write()).levels[0]
+    mine = level.ceed.Fab(level.boxes[0], ncomp=level.ncomp)
+    mine.set_value(5.0)
+    level.set_fab(0, mine)
+    assert level[0].handle == mine.handle
+    assert (level.gather()[0].to_numpy(level.boxes[0]) == 5.0).all()
+
+
+def test_a_redefined_level_has_nothing_of_the_file(tmp_path):
+    level = plotfile.open(writer(tmp_path).write()).levels[0]
+    boxes = [*level.boxes, pyceedlike.Box([5, 5], [6, 6])]
+    for others in (level.boxes, boxes):
+        level.redefine(others, ncomp=2)
+        assert len(list(level)) == len(others)
+        with pytest.raises(pyceedlike.CeedExportError, match="no values yet"):
+            level[0].to_numpy()
+        level.set_value(1.0)
+        assert (level[-1].to_numpy() == 1.0).all()
+
+
+def test_threads_that_ask_for_a_block_get_the_same_fab(tmp_path, monkeypatch):
+    level = plotfile.open(writer(tmp_path).write()).levels[0]
+    read = level.read
+
+    def read_slowly(index):
+        time.sleep(0.05)
+        return read(index)
+
+    monkeypatch.setattr(level, "read", read_slowly)
+    with ThreadPoolExecutor(4) as pool:
+        handles = set(pool.map(lambda _: level[0].handle, range(4)))
+    assert handles == {level[0].handle}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_copy_stays_when_the_file_is_cut_off(tmp_path, version):
+    file = writer(tmp_path, version=version)
+    path = file.write()
+    fab = plotfile.open(path, copy=True).levels[0][0]
+    (path / "Level_0" / "Cell_D_00000").write_bytes(b"")
+    wanted = values_over(*file.levels[0][0], file.ncomp)
+    assert np.array_equal(fab.to_numpy(order="nzyx"), wanted)
+
+
 def test_the_whole_level_is_there_for_what_needs_it(tmp_path):
     file = writer(tmp_path)
     level = plotfile.open(file.write()).levels[0]
@@ -286,6 +346,41 @@ def test_a_block_of_another_precision_is_an_error(tmp_path):
     shutil.copy(single / name, path / name)
     with pytest.raises(PlotfileError, match=r"byte .*the block holds float32, the level float64"):
         plotfile.open(path).levels[0][2]
+
+
+DIGITS = "9" * 5000  # more than Python makes a number of
+
+
+@pytest.mark.parametrize(
+    ("version", "old", "new"),
+    [
+        (1, r"Cell_D_00000 0", f"Cell_D_00000 {DIGITS}"),
+        (1, r"Cell_D_00000 0", f"Cell_D_00000 {'9' * 40}"),
+        (1, r"\(3 0\n", f"({DIGITS} 0\n"),
+        (2, r"\(64 ", f"({DIGITS} "),
+        (1, r"\(0,-2\) \(2,1\)", f"(0,-2) ({2**30},{2**30})"),
+        (1, r"\n2\n0\n", "\n2\n1073741823\n"),
+        (1, r"Cell_D_00000 0", "../Level_0/Cell_D_00000 0"),
+        (1, r"Cell_D_00000 0", "/Cell_D_00000 0"),
+        (1, r"Cell_D_00000 0", "pipe 0"),
+        (2, r"Cell_D_00000 0", "pipe 0"),
+    ],
+)
+def test_an_index_of_the_impossible_is_an_error_with_its_place(tmp_path, version, old, new):
+    path = writer(tmp_path, version=version).write()
+    os.mkfifo(path / "Level_0" / "pipe")
+    index = path / "Level_0" / "Cell_H"
+    text, count = re.subn(old, new, index.read_text(), count=1)
+    assert count == 1
+    index.write_text(text)
+    assert fault_of(path).startswith(str(index))
+
+
+def test_a_level_outside_of_the_folder_is_an_error(tmp_path):
+    path = writer(tmp_path).write()
+    header = path / "Header"
+    header.write_text(header.read_text().replace("Level_0/Cell", "../plt00000/Level_0/Cell"))
+    assert "outside" in fault_of(path)
 
 
 def test_a_folder_without_a_header_is_no_plotfile(tmp_path):

@@ -101,7 +101,7 @@ def test_memory_that_the_interface_has_shown_stays():
     shown = fab.__array_interface__
     with pytest.raises(pyceedlike.CeedAccessError):
         fab.resize(Box([0], [3]))
-    fab.resize(Box([0], [3]), keep_views=True)
+    fab.resize(Box([0], [3]), ghost=0, keep_views=True)
     fab.set_value(0.0)
     with pytest.raises(pyceedlike.CeedAccessError, match="has shown the memory of before"):
         _ = fab.__array_interface__
@@ -206,3 +206,17 @@ def test_memory_of_a_multifab_lives_until_its_last_holder_goes(shift, step):
         del held[ENDS[(shift + step * i) % 4]]
         gc.collect()
     assert alive() is None
+
+
+def test_a_regrid_keeps_components_and_ghost_layers_unless_told():
+    ghost = ((1, 2),)
+    fab = pyceedlike.Ceed().Fab(Box([0], [3]), ncomp=5, ghost=ghost)
+    fab.resize(Box([4], [9]))
+    assert (fab.ncomp, fab.ghost) == (5, ghost)
+    fab.resize(Box([4], [9]), ghost=0, ncomp=1)
+    assert (fab.ncomp, fab.ghost) == (1, ((0, 0),))
+    mf = pyceedlike.Ceed().MultiFab([Box([0], [3])], ncomp=5, ghost=ghost)
+    mf.redefine([Box([4], [9])])
+    assert (mf.ncomp, mf.ghost, mf[0].ghost) == (5, ghost, ghost)
+    mf.redefine([Box([4], [9])], ncomp=1, ghost=0)
+    assert (mf.ncomp, mf.ghost) == (1, ((0, 0),))
