@@ -445,7 +445,9 @@ def test_long_sums_that_are_one_number_agree(random):
 
 
 def test_what_depends_on_a_large_context_value_alone_agrees(random):
-    def results(u, *, w=np.arange(100.0)):
+    numbers = np.arange(100.0)
+
+    def results(u, *, w=numbers):
         square = w.reshape(10, 10)
         parts = [jnp.sum(w * 2) * u, (w * 2)[3] * u, jnp.sin(w) @ w * u, square[:2, :2] @ u]
         return jnp.concatenate([*parts, jnp.sin(w) * u[0]])
