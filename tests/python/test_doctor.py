@@ -319,7 +319,7 @@ def test_a_module_of_the_current_folder_is_found(mine, tmp_path):
 def test_no_command_is_an_error_that_names_them():
     done = command()
     assert done.returncode == 2
-    assert "{doctor}" in done.stderr
+    assert "{doctor,compile}" in done.stderr
 
 
 def test_the_version_is_printed():

@@ -308,11 +308,12 @@ def test_the_package_builds_against_an_installed_library(installed, python_heade
     program = (
         "import pyceedlike; from pyceedlike import buildflags\n"
         "v = pyceedlike.Ceed().Vector(4); v.set_value(1.0)\n"
-        "print(pyceedlike.__file__, buildflags.prefix(), v.norm())\n"
-        "print([l.split()[-1] for l in open('/proc/self/maps') if 'libceedlike.so' in l][0])\n"
+        "print(pyceedlike.__file__, buildflags.prefix(), v.norm(), sep='\\n')\n"
+        "maps = [l.split(maxsplit=5) for l in open('/proc/self/maps')]\n"
+        "print(next(m[5].rstrip() for m in maps if m[5:] and 'libceedlike.so' in m[5]))\n"
     )
     environment = ENVIRONMENT | {"PYTHONPATH": str(built.parent)}
-    printed = run(sys.executable, "-P", "-c", program, env=environment).split()
+    printed = run(sys.executable, "-P", "-c", program, env=environment).splitlines()
     assert printed == [
         str(built / "__init__.py"), str(installed), "2.0", str(installed / "lib/libceedlike.so.0"),
     ]  # fmt: skip
