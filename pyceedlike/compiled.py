@@ -102,8 +102,8 @@ CeedQFunctionUser pyceedlike_function(void) {{ return {name}; }}
         if made := sorted(cache.glob("-".join([*parts, "*.so"]))):
             return made[0], None
         raise NoCompilerError(
-            f"there is no C compiler {shlex.join(compiler)!r}: install one, name another by CC, or let "
-            "CEEDLIKE_CACHE_DIR name a folder where this has been compiled before"
+            f"there is no C compiler {shlex.join(compiler)!r}: install one, name another by CC, or "
+            "let CEEDLIKE_CACHE_DIR name a folder where this has been compiled before"
         )
     command = [*compiler, *flags, f"-I{INCLUDE}", f"-I{INCLUDE / 'compat'}", "-x", "c", "-"]
     # Headers of others may change without a word in the code that includes them.
