@@ -261,7 +261,8 @@ class Callback:
         return from_numbers(value, self.library.scalar)
 
 
-def _text(kind: type, error: BaseException) -> str:
+def error_text(kind: type, error: BaseException) -> str:
+    """Return what was raised, as a text, whatever its own says."""
     try:
         return f"{kind.__name__}: {error}"
     except Exception:  # of its own __str__
@@ -273,7 +274,7 @@ def _define(library: Library) -> None:
     ffi, lib = library.ffi, library.lib
 
     def keep(kind: type, error: BaseException, trace: Any) -> None:
-        text = ffi.new("char[]", _text(kind, error).encode(errors="replace"))
+        text = ffi.new("char[]", error_text(kind, error).encode(errors="replace"))
         code = lib.CEED_ERROR_MINOR
         lib.CeedErrorImpl(ffi.NULL, b"callback.py", 0, b"pyceedlike", code, b"%s", text)
         keep_exception(error.with_traceback(trace), library.message())  # C may have cut the text

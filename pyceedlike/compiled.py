@@ -75,14 +75,19 @@ def compile_function(code: str, name: str, scalar: str) -> tuple[int, Any]:
     ffi = cffi.FFI()
     ffi.cdef("void *pyceedlike_function(void);")
     path, folder = _library(code, name, scalar)
-    library = ffi.dlopen(str(path), ffi.RTLD_NOW | ffi.RTLD_LOCAL)
+    try:
+        library = ffi.dlopen(str(path), ffi.RTLD_NOW | ffi.RTLD_LOCAL)
+    except OSError:  # cut short, where the disk was full or the machine stopped
+        path.unlink(missing_ok=True)
+        path, folder = _library(code, name, scalar)
+        library = ffi.dlopen(str(path), ffi.RTLD_NOW | ffi.RTLD_LOCAL)
     return int(ffi.cast("uintptr_t", library.pyceedlike_function())), (library, folder)
 
 
 def _library(code: str, name: str, scalar: str) -> tuple[pathlib.Path, Any]:
     """Return the shared library of the code, made unless it is there; and what it stays for."""
-    compiler = shlex.split(os.environ.get("CC", "cc"))
-    flags = [*_processor_flags(compiler), *FLAGS, *compiler[1:]]
+    compiler, options = _compiler()
+    flags = [*_processor_flags(options), *FLAGS, *options]
     flags += ["-DCEEDLIKE_SINGLE"] if scalar == "float32" else []
     # The function may be static, as CEED_QFUNCTION() makes it.
     text = f"""{HEAD}#line 1 "{name}"
@@ -92,21 +97,32 @@ CeedQFunctionUser pyceedlike_function(void) {{ return {name}; }}
     cache = _folder()
     made_of = _key(*flags, LIBRARIES[scalar], text, _header())
     parts = [made_of, _processor() if "native" in " ".join(flags) else "any"]
-    version = _version(compiler[0])
+    version = _version(tuple(compiler))
     if version is None:
         if made := sorted(cache.glob("-".join([*parts, "*.so"]))):
             return made[0], None
         raise NoCompilerError(
-            f"there is no C compiler {compiler[0]!r}: install one, name another by CC, or let "
-            "CEEDLIKE_CACHE_DIR name a folder where this has been compiled before"
+            f"there is no C compiler {shlex.join(compiler)!r}: install one, name another by CC, or "
+            "let CEEDLIKE_CACHE_DIR name a folder where this has been compiled before"
         )
-    command = [compiler[0], *flags, f"-I{INCLUDE}", f"-I{INCLUDE / 'compat'}", "-x", "c", "-"]
+    command = [*compiler, *flags, f"-I{INCLUDE}", f"-I{INCLUDE / 'compat'}", "-x", "c", "-"]
     # Headers of others may change without a word in the code that includes them.
     included = _run([*command, "-E"], text) if "include" in code else ""
     target = cache / f"{'-'.join([*parts, _key(version, included)])}.so"
     if target.exists():
         return target, None
     return _make(command, text, [*shlex.split(libs(scalar)), "-lm"], target)
+
+
+def _compiler() -> tuple[list[str], list[str]]:
+    """Return the command that CC names, be it of several words, and its options."""
+    chosen = os.environ.get("CC", "")
+    try:
+        words = shlex.split(chosen) or ["cc"]
+    except ValueError as error:
+        raise CeedIncompatibleError(f"CC={chosen!r} is no command: {error}") from error
+    first = next((k for k, word in enumerate(words) if word.startswith("-")), len(words))
+    return words[:first], words[first:]
 
 
 def _make(
@@ -136,10 +152,14 @@ def _make(
 
 def _folder() -> pathlib.Path:
     if chosen := os.environ.get("CEEDLIKE_CACHE_DIR"):
-        return pathlib.Path(chosen)
+        return pathlib.Path(chosen).absolute()
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", ""))
-    folder = cache if cache.is_absolute() else pathlib.Path.home() / ".cache"
-    return folder / "pyceedlike"
+    if not cache.is_absolute():
+        try:
+            cache = pathlib.Path.home() / ".cache"
+        except RuntimeError:  # a user whom the system does not know has no home
+            cache = pathlib.Path(os.devnull)  # where nothing is kept, which is said then
+    return cache / "pyceedlike"
 
 
 def _run(command: list[str], text: str) -> str:
@@ -162,18 +182,18 @@ def _header() -> str:
 
 
 @functools.cache
-def _version(compiler: str) -> str | None:
+def _version(compiler: tuple[str, ...]) -> str | None:
     try:
-        done = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
+        done = subprocess.run([*compiler, "--version"], capture_output=True, text=True, check=False)
     except OSError:
         return None
-    return done.stdout
+    return None if done.returncode else done.stdout
 
 
-def _processor_flags(compiler: list[str]) -> list[str]:
+def _processor_flags(options: list[str]) -> list[str]:
     """Return what asks for this machine's instructions, unless CC says for which to compile."""
     option = "-mcpu" if platform.machine() == "aarch64" else "-march"
-    chosen = any(word.startswith(("-march=", "-mcpu=")) for word in compiler)
+    chosen = any(word.startswith(("-march=", "-mcpu=")) for word in options)
     return [] if chosen else [f"{option}=native"]
 
 

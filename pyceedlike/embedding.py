@@ -21,7 +21,7 @@ from ._lib import (
     __version__,
     keep_exception,
 )
-from .callback import engine_of, evaluator_of, sequence_of
+from .callback import engine_of, error_text, evaluator_of, sequence_of
 from .vector import Vector
 
 if sys.argv == [""] and "" not in sys.path and not sys.flags.safe_path:
@@ -122,7 +122,7 @@ def _fills(function: Callable) -> bool:
 
 def _describe(error: BaseException) -> str:
     """Return what was raised, and where in the code of the user."""
-    text = f"{error}" if isinstance(error, CeedError) else f"{type(error).__name__}: {error}"
+    text = f"{error}" if isinstance(error, CeedError) else error_text(type(error), error)
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_of_user(frame)]
     places = [f"{pathlib.Path(f.filename).name}:{f.lineno} in {f.name}" for f in frames[:-5:-1]]
     return ", ".join([text, *(f"at {place}" for place in places)])

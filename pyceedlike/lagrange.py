@@ -12,6 +12,7 @@ from ._lib import (
     TOPOLOGY_QUAD,
     TOPOLOGY_TET,
     TOPOLOGY_TRIANGLE,
+    CeedUnsupportedError,
 )
 from .ceed import Ceed
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     import numpy
 
     from .fem import Basis
+
+
+HIGHEST = 10  # order of a simplex: beyond, nodes equally far apart lose more than six digits
 
 
 def grid(counts: list[int]) -> numpy.ndarray:
@@ -99,6 +103,11 @@ class Cell(NamedTuple):
         """Return shape functions [point][node] and derivatives [dim][point][node] at points."""
         import numpy
 
+        if not self.is_tensor and order > HIGHEST:
+            raise CeedUnsupportedError(
+                f"a {self.name} has orders up to {HIGHEST}, not {order}: nodes that are equally "
+                "far apart do not resolve it"
+            )
         values, slopes = self._modes(order, points)
         nodal = numpy.linalg.inv(self._modes(order, self.nodes(order))[0])
         return values @ nodal, slopes @ nodal

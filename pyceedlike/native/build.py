@@ -42,6 +42,7 @@ def _compiled(point: PointFunction, ceed: Ceed) -> QFunction:
         qf.add_output(n, math.prod(field.shape), field.mode)
     if data := defaults(point, point.traced(), ceed.scalar):
         qf.set_context(_context(point, ceed, data))
+        qf._call("SetContextWritable", False)  # so operators in several threads can share it
     return qf
 
 

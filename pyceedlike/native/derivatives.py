@@ -41,6 +41,11 @@ def variables(point: PointFunction, of: str | Sequence[str] | None) -> list[str]
             f"({', '.join(active)}): say by of=... in which to differentiate"
         )
     names = [of] if isinstance(of, str) else list(of)
+    if not names or len(set(names)) < len(names):
+        raise CeedIncompatibleError(
+            f"say what to differentiate {point.name} in, each input and context value once, not "
+            f"({', '.join(names)})"
+        )
     known = [*point.inputs, *(n for n, v in point.context.items() if v.dtype.kind == "f")]
     for name in names:
         if name not in known:
@@ -60,7 +65,8 @@ class Split:
             for n in names
         }
         # The inputs of a derivative, besides directions and cotangents.
-        self.inputs = {AT.format(n) if n in names else n: f for n, f in point.inputs.items()}
+        self.renamed = [AT.format(n) if n in names else n for n in point.inputs]
+        self.inputs = dict(zip(self.renamed, point.inputs.values(), strict=True))
 
     def at(self, inputs: Sequence[Any], context: dict[str, Any]) -> tuple[Callable, list[Any]]:
         """Return the function of the variables, and where they are."""
@@ -90,6 +96,7 @@ def jvp(point: PointFunction, of: str | Sequence[str] | None = None) -> PointFun
         return results if len(results) > 1 else results[0]
 
     more = {DIRECTION.format(n): np.zeros_like(point.context[n]) for n in numbers}
+    _check_names(point, [*directions, *split.renamed, *point.context, *more])
     return reduced(
         point, "jvp", function, {**directions, **split.inputs}, point.outputs,
         {**point.context, **more}, set(directions),
@@ -100,6 +107,7 @@ def vjp(point: PointFunction, of: str | Sequence[str] | None = None) -> PointFun
     """Return the action of the Jacobian's transpose."""
     split = Split(point, variables(point, of))
     cotangents = point.outputs
+    _check_names(point, [*split.renamed, *point.context])
     _check_apart(point, cotangents, split.inputs)
 
     def function(*values: Any, **context: Any) -> Any:
@@ -136,6 +144,14 @@ def gradient(point: PointFunction, outputs: dict[str, str]) -> PointFunction:
     from .point import PointFunction
 
     return PointFunction(function, f"{point.name}_gradient", point.inputs, fields, point.context)
+
+
+def _check_names(point: PointFunction, names: list[str]) -> None:
+    if twice := sorted({n for n in names if names.count(n) > 1}):
+        raise CeedIncompatibleError(
+            f"a derivative of {point.name} would have two inputs or context values of the name "
+            f"{', '.join(twice)}: give what {point.name} has of that name another one"
+        )
 
 
 def _check_apart(point: PointFunction, one: dict[str, QField], two: dict[str, QField]) -> None:

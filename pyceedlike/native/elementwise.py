@@ -27,7 +27,7 @@ def elementwise(
 ) -> Value:
     """Return an operation on every number; an array of one number goes with any other."""
     if any(isinstance(a, Array) for a in args):
-        whole = next(a for a in args if isinstance(a, Array))
+        whole = max((a for a in args if isinstance(a, Array)), key=lambda a: a.size)
         given = [_whole(low, a) for a in args]
         return Array(low.graph.add(op, type_, tuple(given), param, whole.size), whole.shape)
     arrays = np.broadcast_arrays(*map(low.nodes, args))

@@ -148,7 +148,8 @@ def _cast(old: str, new: str, x: str) -> str:
     limits = np.iinfo(new)
     below, above = (literal(int(n), new) for n in (limits.min, limits.max))
     low, high = float(limits.min), float(int(limits.max) + 1)
+    # What becomes 0 is 0 outright: gcc takes (double)(int)-0.5 for trunc(-0.5), which is -0.0.
     return (
-        f"{x} != {x} ? ({type_})0 : {x} < {low!r} ? ({type_}){below} : "
+        f"{x} != {x} || ({x} > -1 && {x} < 1) ? ({type_})0 : {x} < {low!r} ? ({type_}){below} : "
         f"{x} >= {high!r} ? ({type_}){above} : ({type_}){x}"
     )

@@ -32,7 +32,7 @@ class Node:
     @property
     def is_uniform(self) -> bool:
         """Whether it is a number that is the same at all points."""
-        return self.size == 1 and self in self.graph.root.uniform
+        return self in self.graph.root.uniform
 
     def __repr__(self) -> str:
         return f"<{self.op} {'' if self.param is None else self.param} {self.type}[{self.size}]>"
@@ -86,7 +86,8 @@ class Graph:
             node = Node(op, type_, size, args, param, self, len(self.nodes))
             self._known[key] = node
             self.nodes.append(node)
-            if op == "const" or (args and op not in ARRAYS and all(map(self._is_given, args))):
+            is_given = args and op not in ARRAYS and all(map(self._is_given, args))
+            if op == "const" or (size == 1 and is_given):
                 self.root.uniform.add(node)
         return node
 

@@ -247,4 +247,10 @@ def _context_value(name: str, value: Any) -> np.ndarray:
     if array.dtype.kind not in "fiub" or not array.size:
         raise TypeError(f"the context value {name!r} is no number or array of numbers: {value!r}")
     type_ = {"f": "float64", "b": "bool"}.get(array.dtype.kind, "int32")
+    limits = np.iinfo("int32")
+    if array.dtype.kind in "iu" and (array.min() < limits.min or array.max() > limits.max):
+        raise OverflowError(
+            f"the context value {name!r} is no integer of 32 bits, which contexts keep: {value!r}; "
+            "make it a real number"
+        )
     return array.astype(type_)

@@ -176,12 +176,11 @@ class Printer:
         for node in region.nodes:
             if node.op == "pack":
                 for k, number in enumerate(node.args):
-                    self.line(f"{self.buffers[node]}[{k}][p] = {self.ref(number)};")
+                    self.line(f"{self._kept_at(node, k)} = {self.ref(number)};")
                 continue
             self._define(node)
             if node in self.buffers:
-                k = "[k]" if region.size > 1 else ""
-                self.line(f"{self.buffers[node]}{k}[p] = {self.names[node]};")
+                self.line(f"{self._kept_at(node, 'k')} = {self.names[node]};")
         self.close()
         if region.size > 1:
             self.close()
@@ -199,26 +198,27 @@ class Printer:
         for d, (n, *_) in enumerate(outer):
             step = f"m{d} += {TILE}" if d == tiled else f"m{d}++"
             self.open(f"for (size_t m{d} = 0; m{d} < {n}; {step})")
-        self.line(f"{C_TYPES[node.type]} {', '.join(f'sum{t}[CEED_BLOCK]' for t in tiles)};")
+        totals = [f"sum{next(self.count)}" for _ in tiles]
+        self.line(f"{C_TYPES[node.type]} {', '.join(f'{total}[CEED_BLOCK]' for total in totals)};")
         self._open_points()
-        self.line(" ".join(f"sum{t}[p] = 0;" for t in tiles))
+        self.line(" ".join(f"{total}[p] = 0;" for total in totals))
         self.close()
         for k, (n, *_) in zip(sums, inner, strict=True):
             self.open(f"for (size_t {k} = 0; {k} < {n}; {k}++)")
         self._open_points(node.args)
-        for t, row in enumerate(rows):
+        for total, row in zip(totals, rows, strict=True):
             terms = [
                 self.at(array, _place([*row, *sums], [dim[which] for dim in (*outer, *inner)]))
                 for which, array in enumerate(node.args, 1)
             ]
-            self.line(f"sum{t}[p] += {' * '.join(terms)};")
+            self.line(f"{total}[p] += {' * '.join(terms)};")
         for _ in range(1 + len(inner)):
             self.close()
         self._open_points()
         lengths = [n for n, *_ in outer]
         strides = [math.prod(lengths[d + 1 :]) for d in range(len(outer))]
-        for t, row in enumerate(rows):
-            self.line(f"{self.buffers[node]}[{_place(row, strides)}][p] = sum{t}[p];")
+        for total, row in zip(totals, rows, strict=True):
+            self.line(f"{self._kept_at(node, _place(row, strides))} = {total}[p];")
         for _ in range(1 + len(outer)):
             self.close()
 
@@ -271,7 +271,7 @@ class Printer:
     # Values.
 
     def _declare(self, node: Node) -> None:
-        size = "" if node.size == 1 and node.op != "pack" else f"[{node.size}]"
+        size = f"[{node.size}]" if _is_array(node) else ""
         self.buffers[node] = f"a{next(self.count)}"
         self.line(f"{C_TYPES[node.type]} {self.buffers[node]}{size}[CEED_BLOCK];")
 
@@ -293,11 +293,7 @@ class Printer:
             return literal(node.param, node.type)
         if node in self.names:
             return self.names[node]
-        if node.op in ("context", "table", "field", "result", "carry") or node.size > 1:
-            return self.at(node, "k" if node.size > 1 else 0)
-        if node in self.buffers:
-            return f"{self.buffers[node]}[p]"
-        return self.at(node.args[0], node.param)
+        return self.at(node, "k" if node.size > 1 else 0)
 
     def at(self, node: Node, k: int | str) -> str:
         """Return the C of a number of an array."""
@@ -311,8 +307,15 @@ class Printer:
         if node in self.names:
             return self.names[node]
         if node in self.buffers:
-            return f"{self.buffers[node]}[{k}][p]"
-        return self.ref(node)
+            return self._kept_at(node, k)
+        if node.op == "const":
+            return literal(node.param, node.type)
+        if node.op != "element":
+            raise AssertionError(f"{node} is needed ahead of what computes it")
+        return self.at(node.args[0], node.param)
+
+    def _kept_at(self, node: Node, k: int | str) -> str:
+        return f"{self.buffers[node]}{f'[{k}]' if _is_array(node) else ''}[p]"
 
     # Lines.
 
@@ -336,6 +339,11 @@ class Printer:
         self.open("for (size_t p = 0; p < CEED_BLOCK; p++)")
         if any(a.op == "field" for a in arrays):
             self.line("const size_t at = start + p < n ? start + p : n - 1;")
+
+
+def _is_array(node: Node) -> bool:
+    """Return whether what keeps a value has an axis of numbers, be it one."""
+    return node.size > 1 or node.op in ("pack", "contract", "result", "carry")
 
 
 def _is_read_in_place(node: Node) -> bool:

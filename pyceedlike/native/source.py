@@ -33,7 +33,7 @@ MODES = {
 KEPT = {"float64": "float64", "int32": "int32", "bool": "int32"}
 MEMBER = {"float64": "double", "int32": "int"}
 REGISTER = {"float64": "Double", "int32": "Int32"}
-# The words of C and C++.
+# The words of C and C++, the names of <math.h> and the like, and those of the code itself.
 RESERVED = """
 alignas alignof and asm auto bool break case catch char class const constexpr continue
 decltype default delete do double else enum explicit export extern false final float for
@@ -41,6 +41,12 @@ friend goto if inline int long mutable namespace new noexcept not nullptr operat
 private protected public register restrict return short signed sizeof static struct switch
 template this throw true try typedef typename typeof union unsigned using virtual void
 volatile while xor
+abs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh drem erf erfc exp exp10 exp2
+expm1 fabs fdim finite floor fma fmax fmin fmod fpclassify frexp gamma hypot ilogb index isfinite
+isgreater isinf isless isnan isnormal j0 j1 jn ldexp lgamma log log10 log1p log2 logb lrint lround
+modf nan nearbyint pow pow10 remainder remquo rindex rint round scalb scalbn signbit significand
+sin sincos sinh sqrt tan tanh tgamma trunc y0 y1 yn
+linux unix EOF HUGE_VAL INFINITY MAXFLOAT NAN NULL Q context ctx in n out
 """.split()  # noqa: SIM905 - a hundred lines otherwise
 
 HEAD = """\
@@ -82,7 +88,8 @@ def identifier(name: str) -> str:
     """Return a name that C and C++ take, for one that Python takes."""
     text = re.sub(r"[^A-Za-z0-9_]", lambda m: f"u{ord(m[0]):x}", name)
     text = text if re.match(r"[A-Za-z]", text) else f"f{text}"
-    return f"{text}_" if text in RESERVED else text
+    is_taken = text in RESERVED or re.fullmatch(r"M_[A-Z0-9_]+|table\d+", text)
+    return f"{text}_" if is_taken else text
 
 
 def c_header(functions: Sequence[PointFunction], guard: str) -> str:

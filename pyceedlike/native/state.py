@@ -91,8 +91,9 @@ class _Linearised:
             import jax
 
             f, where = split.at(inputs, numbers)
-            results, tangents = jax.jvp(f, where, list(directions))
-            return (*results, *tangents)
+            # jax.jvp() would leave the value and the tangent of a loop or a branch one equation.
+            results, tangent = jax.linearize(f, *where)
+            return (*results, *tangent(*directions))
 
         self.closed = inlined(jaxpr_of(both, point.structures(self.active)))
         self.stored = self._cut()
@@ -120,7 +121,7 @@ class _Linearised:
                     sources.update(equation.outvars)
                 for v in depends.intersection(operands):
                     edges[v] += equation.outvars
-        sinks.update(v for v in tangents.outvars if v in depends)
+        sinks.update(v for v in tangents.outvars if not hasattr(v, "val") and v in depends)
         order = {v: k for k, v in enumerate(v for e in jaxpr.eqns for v in e.outvars)}
         cut = smallest_cut(edges, sources, sinks, lambda v: v.aval.size)
         return sorted(cut, key=lambda v: order.get(v, -1))

@@ -161,14 +161,31 @@ def _by_cases(
     if numbers.size != len(axes):
         raise low.unsupported("more than one place that depends on the point")
     lengths = [x.shape[axis] for axis in axes]
+    places = [cast(low, np.asarray(n), "int64") for n in numbers.ravel()]
+    if _is_clipped(equation):
+        lasts = [np.asarray(n - 1) for n in lengths]
+        places = [
+            apply(low, "max", "int64", (apply(low, "min", "int64", pair), np.asarray(0)))
+            for pair in zip(places, lasts, strict=True)
+        ]
     result = case(np.reshape(lengths, indices.shape))  # outside
     for corner in itertools.product(*map(range, lengths)):
-        here = _is_at(low, list(map(np.asarray, numbers.ravel())), corner)
+        here = _is_at(low, places, corner)
         one = case(np.reshape(corner, indices.shape))
         result = elementwise(
             low, "select", equation.outvars[0].aval.dtype.name, (here, one, result)
         )
     return [result]
+
+
+def _is_clipped(equation: Any) -> bool:
+    """Return whether a place outside is the nearest one inside."""
+    from jax.lax import GatherScatterMode as Mode
+
+    clipping = {Mode.CLIP}
+    if equation.primitive.name == "gather":
+        clipping.add(Mode.PROMISE_IN_BOUNDS)
+    return equation.params["mode"] in clipping
 
 
 def _is_at(low: Lowering, places: Sequence[Value], corner: Sequence[int]) -> Value:
@@ -190,7 +207,7 @@ def gather(low: Lowering, equation: Any, x: Value, indices: Value) -> list[Value
 
     def case(known: np.ndarray) -> np.ndarray:
         places = by_jax(lambda *a: equation.primitive.bind(*a, **params), labels, known)
-        return numbers[np.where(places < 0, x.size, places)]
+        return np.asarray(numbers[np.where(places < 0, x.size, places)])
 
     axes = equation.params["dimension_numbers"].start_index_map
     return _by_cases(low, equation, x, indices, axes, case)

@@ -368,6 +368,72 @@ def test_a_cache_that_cannot_be_written_is_a_warning_with_the_remedy(monkeypatch
         assert scaled_by(pyceedlike.Ceed()) == 6
 
 
+@pytest.mark.parametrize("command", ["env {} -O1", ""])
+def test_cc_may_be_of_several_words_or_none(cache, monkeypatch, command):
+    need("cc")
+    monkeypatch.setenv("CC", command.format(os.environ.get("CC", "cc")))
+    assert scaled_by(pyceedlike.Ceed()) == 6
+
+
+def test_cc_that_is_no_command_is_refused(cache, monkeypatch):
+    monkeypatch.setenv("CC", "gcc 'x")
+    with pytest.raises(pyceedlike.CeedIncompatibleError, match=r"CC=.* is no command"):
+        scaled_by(pyceedlike.Ceed())
+
+
+def test_a_library_that_was_cut_short_is_made_anew(cache, monkeypatch):
+    code = SCALED.replace("scaled", "cut")
+    folder = functools.partial(compiled._library, code, "cut", "float64")
+    path, _ = folder()
+    path.write_bytes(path.read_bytes()[:100])
+    address, _ = compiled.compile_function(code, "cut", "float64")
+    assert address
+    assert folder()[0].stat().st_size > 100
+
+
+def test_a_relative_cache_is_one(cache, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CEEDLIKE_CACHE_DIR", ".")
+    assert scaled_by(pyceedlike.Ceed()) == 6
+
+
+def test_a_user_without_a_home_is_warned(cache, monkeypatch):
+    def nobody():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("CEEDLIKE_CACHE_DIR")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(pathlib.Path, "home", nobody)
+    with pytest.warns(RuntimeWarning, match="let CEEDLIKE_CACHE_DIR name a folder"):
+        assert scaled_by(pyceedlike.Ceed()) == 6
+
+
+@pytest.mark.parametrize("name", ["gamma", "out", "y0"])
+def test_names_that_c_has_for_itself_are_compiled(name):
+    def function(u, *, linux=2.0, M_PI=3.0, NULL=1.0, table0=1.0):
+        return (TABLES @ (linux * M_PI * NULL * table0 * u * jnp.ones(9))).sum()
+
+    ceed = pyceedlike.Ceed()
+    qf = native.qfunction(Data(), v=Data(), name=name)(function).qfunction(ceed)
+    u, v = ceed.Vector(1), ceed.Vector(1)
+    u.set_value(2.0)
+    qf.apply(1, [u], [v])
+    np.testing.assert_allclose(v.to_numpy(), 12 * TABLES.sum(), rtol=1e-12)
+
+
+def test_two_threads_may_read_the_context_of_native_code():
+    qf = native.qfunction(Data(), v=Data())(lambda u, *, k=2.0: k * u).qfunction(
+        ceed := pyceedlike.Ceed()
+    )
+    u, v = ceed.Vector(1), ceed.Vector(1)
+    u.set_value(2.0)
+    context, data = qf.context, qf._library.ffi.new("void **")
+    context._call("GetDataRead", pyceedlike.MEM_HOST, data)  # as an operator of another thread does
+    qf.apply(1, [u], [v])
+    context._call("RestoreDataRead", data)
+    assert v.to_numpy()[0] == 4
+
+
 def test_a_failed_compilation_leaves_nothing_behind(cache):
     with pytest.raises(pyceedlike.CeedIncompatibleError, match="does not compile"):
         scaled_by(pyceedlike.Ceed(), SCALED.replace("return 0", "return zero"))

@@ -6,7 +6,17 @@ import pytest
 from test_native import agree, by_c, needs_a_compiler  # noqa: F401 - used by every test
 
 import pyceedlike
-from pyceedlike import BASIS_NONE, GAUSS, VECTOR_ACTIVE, Data, Grad, Interp, Weight, native
+from pyceedlike import (
+    BASIS_NONE,
+    GAUSS,
+    VECTOR_ACTIVE,
+    CeedIncompatibleError,
+    Data,
+    Grad,
+    Interp,
+    Weight,
+    native,
+)
 
 jax = pytest.importorskip("jax", reason="JAX is not installed")
 jnp = jax.numpy
@@ -146,6 +156,65 @@ def test_a_jacobian_at_a_stored_state_is_the_one_at_the_point(point, of, random)
         y |= {name: v for name, v in x.items() if name not in (of or ["du"])} | {"state": state}
         found = by_c(at_state, ceed, *(y[name] for name in at_state.inputs))
         close(found, by_c(at_point, ceed, *(y[name] for name in at_point.inputs)))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda u: jax.lax.fori_loop(0, 5, lambda i, c: jnp.sin(c) * u, u),
+        lambda u: jax.lax.cond(u > 0, jnp.exp, jnp.cos, u),
+        lambda u: jnp.exp(jax.lax.scan(lambda c, _: (c * u, c), u, None, 4)[1].sum()),
+    ],
+    ids=["loop", "branch", "stacked"],
+)
+def test_a_state_of_loops_and_branches_serves_both_derivatives(function, random):
+    stored = native.qfunction(Interp(), v=Interp())(function).with_state()
+    ceed, at, way = pyceedlike.Ceed(), random.standard_normal(13), random.standard_normal(13)
+    value, state = by_c(stored, ceed, at)
+    (slopes,) = stacked(lambda u: (jax.grad(function)(u),), at)
+    close([value], stacked(lambda u: (function(u),), at))
+    close(by_c(stored.jvp(), ceed, way, state), [slopes * way])
+    close(by_c(stored.vjp(), ceed, way, state), [slopes * way])
+
+
+def test_a_constant_output_needs_no_state(random):
+    point = native.qfunction(Interp(), v=Interp(), w=Interp())(lambda u: (u**2, 1.0))
+    stored, u = point.with_state(), random.standard_normal(13)
+    _, constant, state = by_c(stored, pyceedlike.Ceed(), u)
+    close([constant], [np.ones(13)])
+    close(by_c(stored.jvp(), pyceedlike.Ceed(), u, state), [2 * u**2, np.zeros(13)])
+
+
+@pytest.mark.parametrize(
+    "derivative",
+    [
+        lambda f: f.gradient(a="u", b="u"),
+        lambda f: f.gradient(),
+        lambda f: f.jvp(of=[]),
+        lambda f: f.jvp(of=["u", "u"]),
+        lambda f: f.vjp(of=["u", "u"]),
+    ],
+)
+def test_a_derivative_is_in_each_variable_once(derivative):
+    point = native.qfunction(Interp(), v=Interp())(lambda u: u**3)
+    with pytest.raises(CeedIncompatibleError, match="each input and context value once"):
+        derivative(point)
+
+
+def test_the_names_of_a_derivative_are_apart():
+    def function(u, u_at, *, mu=1.0, mu_dot=2.0):
+        return mu * u**2 * u_at * mu_dot
+
+    point = native.qfunction(Interp(), Interp(), v=Interp())(function)
+    second = native.qfunction(Interp(), v=Interp())(lambda u: u**3).jvp()
+    for derivative, of, name in (
+        (point.jvp, "u", "u_at"),
+        (point.vjp, "u", "u_at"),
+        (point.jvp, ["u_at", "mu"], "mu_dot"),
+        (second.jvp, "u", "u_at"),
+    ):
+        with pytest.raises(CeedIncompatibleError, match=f"of the name {name}:"):
+            derivative(of=of)
 
 
 def test_a_state_is_the_least_that_saves_divisions_and_functions():

@@ -482,3 +482,18 @@ def test_the_variable_is_not_looked_at_without_need(functions, call, x, y, monke
     monkeypatch.setenv("CEEDLIKE_PYTHON", "/no/such/place")
     call("double", [x], [y])
     assert os.environ["CEEDLIKE_PYTHON"] == "/no/such/place"
+
+
+def test_an_exception_that_has_no_text_is_told_by_its_type(monkeypatch):
+    from pyceedlike import embedding
+
+    class MuteError(Exception):
+        def __str__(self):
+            raise RuntimeError
+
+    def fails(name, *_):
+        raise MuteError
+
+    monkeypatch.setattr(embedding, "_call", fails)
+    code, text = embedding.call(pyceedlike.__version__, 64, b"a:b", 0, 0, 0, 0)
+    assert (code, text.split(", at ")[0]) == (embedding._MINOR, "a:b: MuteError")

@@ -86,6 +86,14 @@ def test_shape_functions_are_one_at_their_node_and_zero_at_the_others(cell, orde
     np.testing.assert_allclose(values, np.eye(len(values)), atol=1e-12)
 
 
+@pytest.mark.parametrize("cell", [c for c in CELLS.values() if not c.is_tensor])
+def test_an_order_that_the_nodes_of_a_simplex_do_not_resolve_is_refused(cell):
+    points = cell.quadrature(3)[0]
+    np.testing.assert_allclose(cell.tabulate(10, points)[0].sum(axis=1), 1, atol=1e-9)
+    with pytest.raises(pyceedlike.CeedUnsupportedError, match="orders up to 10, not 11"):
+        cell.tabulate(11, points)
+
+
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_polynomials_up_to_the_order_are_differentiated_exactly(cell, order, random):
     points = random.random((5, cell.dim))

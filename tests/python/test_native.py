@@ -389,6 +389,76 @@ def parametrised(u, *, scale=2.0, shift=(1.0, -1.0), A=IDENTITY, power=2, is_dou
     return jnp.where(is_doubled, 2, 1) * scale * (A @ u**power) + jnp.asarray(shift)
 
 
+# Where a value lies.
+
+
+def test_integers_towards_zero_are_plus_zero(ceed):
+    x = np.array([-0.5, -0.0, 0.5, -1.5] * 16)
+    kinds = "int8", "int32", "int64", "uint8", "uint64"
+    point = native.qfunction(Data(), v=Data(len(kinds)))(
+        lambda x: jnp.stack([1 / (x * (x > -1)).astype(kind).astype(x.dtype) for kind in kinds])
+    )
+    (found,) = by_c(point, ceed, x)
+    np.testing.assert_array_equal(found, np.inf)
+
+
+@pytest.mark.parametrize("mode", ["clip", "fill", "drop"])
+def test_places_outside_that_the_point_computes_agree(mode):
+    places = np.array([-7.0, -4.0, -1.0, 0.0, 2.0, 3.0, 4.0, 9.0])
+
+    def results(i):
+        x, i = jnp.arange(1.0, 5.0), i.astype(int)
+        square = x.reshape(2, 2)
+        moved = [
+            x.at[i].set(9.0, mode=mode),
+            x.at[i].add(9.0, mode=mode),
+            square.at[i, -i].set(9.0, mode=mode),
+            square.at[i].add(9.0, mode=mode),
+            x.at[i].get(mode=mode),
+        ]
+        if mode != "drop":
+            moved.append(jnp.take(x, i, mode=mode))
+        return jnp.concatenate([jnp.ravel(y) for y in moved])
+
+    point = native.qfunction(Data(), v=Data(17 + (mode != "drop")))(results)
+    agree(point, pyceedlike.Ceed(), places)
+
+
+def test_long_sums_that_are_one_number_agree(random):
+    def results(x):
+        flags = x > 0
+        return jnp.stack(
+            [
+                jnp.dot(x, x),
+                jnp.sum(x / jnp.sqrt(x @ x)),
+                jnp.where(x @ x > 100, x @ x, x[0]),
+                jnp.dot(flags.astype(int), flags.astype(int)) * 1.0,
+                jnp.outer(jnp.dot(x, x)[None], x)[0, -1],
+            ]
+        )
+
+    agree(
+        native.qfunction(Data(128), v=Data(5))(results),
+        pyceedlike.Ceed(),
+        random.standard_normal((128, 40)),
+    )
+
+
+def test_what_depends_on_a_large_context_value_alone_agrees(random):
+    numbers = np.arange(100.0)
+
+    def results(u, *, w=numbers):
+        square = w.reshape(10, 10)
+        parts = [jnp.sum(w * 2) * u, (w * 2)[3] * u, jnp.sin(w) @ w * u, square[:2, :2] @ u]
+        return jnp.concatenate([*parts, jnp.sin(w) * u[0]])
+
+    agree(
+        native.qfunction(Data(2), v=Data(108))(results),
+        pyceedlike.Ceed(),
+        random.standard_normal((2, 40)),
+    )
+
+
 def test_context_values_are_set_by_name_at_run_time(ceed):
     qf = parametrised.qfunction(ceed)
     (u,), v = vectors(ceed, [np.array([3.0, 5.0])]), ceed.Vector(2)
@@ -410,6 +480,15 @@ def test_the_source_does_not_depend_on_context_values():
         for x in (2.0, 3.0)
     ]
     assert sources[0].replace("2.0", "3.0") == sources[1]
+
+
+@pytest.mark.parametrize("value", [2**40, np.uint64(2**63), [0, -(2**31) - 1]])
+def test_an_integer_of_more_bits_than_a_context_keeps_is_refused(value):
+    def function(u, *, k=value):
+        return u
+
+    with pytest.raises(OverflowError, match="'k' is no integer of 32 bits"):
+        native.qfunction(Data(), v=Data())(function)
 
 
 def test_a_context_value_that_is_no_number_is_refused():
