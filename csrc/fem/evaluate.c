@@ -39,12 +39,13 @@ static void EvaluateTensor(CeedBasis basis, bool transpose, int direction, bool 
 static void Evaluate(CeedBasis basis, bool transpose, int direction, bool add, const CeedScalar *x,
                      CeedScalar *y, CeedScalar *work) {
   CeedInt P = basis->P, Q = basis->Q;
-  const CeedScalar *A = basis->interp;
 
   if (basis->is_tensor) {
     EvaluateTensor(basis, transpose, direction, add, x, y, work);
   } else {
-    if (direction != VALUES) A = basis->grad + (CeedSize)direction * Q * P;
+    const CeedScalar *A =
+        direction == VALUES ? basis->interp : basis->grad + (CeedSize)direction * Q * P;
+
     Contract(A, transpose, transpose ? P : Q, transpose ? Q : P, 1, 1, add, x, y);
   }
 }
