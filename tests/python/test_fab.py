@@ -235,7 +235,7 @@ def test_axes_of_length_one_and_none_are_there(dim):
 def test_a_fab_without_values_gives_nothing_away():
     fab = pyceedlike.Ceed().Fab(Box([0], [3]))
     for ask in (fab.__dlpack__, lambda: memoryview(fab), lambda: fab.__array_interface__,
-                fab.to_numpy, fab.to_torch, lambda: fab.at[0]):  # fmt: skip
+                fab.to_numpy, lambda: fab.at[0]):  # fmt: skip
         with pytest.raises(BufferError, match="no values yet"):
             ask()
     fab.set_value(1.0)
