@@ -402,7 +402,7 @@ def test_the_environment_is_that_of_the_program(caller64, start, tmp_path):
         "import sys\ndef f(x):\n    print(sys.prefix, sys.executable)\n    return x\n"
     )
     done = start(caller64, "where:f", CEEDLIKE_PYTHON=sys.executable)
-    assert done.stdout.split()[:2] == [sys.prefix, sys.executable]
+    assert done.stdout.split()[:2] == [sys.prefix, os.path.abspath(sys.executable)]
 
 
 @pytest.mark.parametrize(
