@@ -10,7 +10,7 @@
 #include "impl.h"
 
 // ------------------------------------------------------------------------------------------------
-// What we use of Python: its stable ABI, so that one library serves every Python from 3.11 on
+// What we use of Python: what every one from 3.11 on has, so that one library serves them all
 // ------------------------------------------------------------------------------------------------
 
 typedef struct PyObject_private PyObject;

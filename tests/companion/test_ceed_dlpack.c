@@ -81,6 +81,13 @@ static DLTensor Tensor(Memory *memory) {
                     .strides = memory->strides};
 }
 
+static DLManagedTensorVersioned ReadOnlyTensor(Memory *memory) {
+  return (DLManagedTensorVersioned){.version = {1, 0},
+                                    .flags = DLPACK_FLAG_READ_ONLY,
+                                    .deleter = DeletedVersioned,
+                                    .dl_tensor = Tensor(memory)};
+}
+
 static void AnExportIsTheVectorsMemory(void) {
   CeedVector vec = CountingVector();
   DLManagedTensorVersioned *dl = NULL;
@@ -179,10 +186,7 @@ static void AnEmptyVectorCrosses(void) {
 static void ACopiedTensorIsTaken(void) {
   CeedVector vec = CountingVector();
   Memory memory;
-  DLManagedTensorVersioned dl = {.version = {1, 0},
-                                 .flags = DLPACK_FLAG_READ_ONLY,
-                                 .deleter = DeletedVersioned,
-                                 .dl_tensor = Tensor(&memory)};
+  DLManagedTensorVersioned dl = ReadOnlyTensor(&memory);
 
   deletions = 0;
   OK(CeedVectorTakeFromDLPackVersioned(ceed, vec, &dl, CEED_COPY_VALUES));
@@ -283,10 +287,7 @@ static void AWrongTensorIsRefusedAndNothingChanges(void) {
 static void AWrongRequestIsRefused(void) {
   CeedVector vec = CountingVector();
   Memory memory;
-  DLManagedTensorVersioned dl = {.version = {1, 0},
-                                 .flags = DLPACK_FLAG_READ_ONLY,
-                                 .deleter = DeletedVersioned,
-                                 .dl_tensor = Tensor(&memory)};
+  DLManagedTensorVersioned dl = ReadOnlyTensor(&memory);
   DLManagedTensor *held;
   CeedVector other = CountingVector();
 

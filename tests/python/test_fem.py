@@ -941,6 +941,20 @@ def test_a_vector_of_another_length_is_named(ceed):
         ceed.QFunctionByName("MassApply").apply(2, [u, w], [ceed.Vector(2)])
 
 
+def halve(context, q, inputs, outputs):
+    for i in range(q):
+        outputs[0][i] = inputs[0][i] / 2
+    return 0
+
+
+def halving(ceed, function):
+    """Return a QFunction of what made halve() a C function, which nobody else holds."""
+    qf = ceed.QFunction(1, function, "test_fem.py:halve")
+    qf.add_input("u", 1, EVAL_NONE)
+    qf.add_output("v", 1, EVAL_NONE)
+    return qf
+
+
 def test_a_cffi_function_is_a_qfunction(ceed, scalar):
     import cffi
 
@@ -948,16 +962,7 @@ def test_a_cffi_function_is_a_qfunction(ceed, scalar):
     real = "double" if scalar == "float64" else "float"
     pointer = f"int(void *, int, const {real} *const *, {real} *const *)"
 
-    @ffi.callback(pointer)
-    def halve(context, q, inputs, outputs):
-        for i in range(q):
-            outputs[0][i] = inputs[0][i] / 2
-        return 0
-
-    qf = ceed.QFunction(1, halve, "test_fem.py:halve")
-    qf.add_input("u", 1, EVAL_NONE)
-    qf.add_output("v", 1, EVAL_NONE)
-    del halve
+    qf = halving(ceed, ffi.callback(pointer)(halve))
     churn()
     np.testing.assert_array_equal(called(qf, ceed, [1, 2]), [0.5, 1])
 
@@ -1019,16 +1024,7 @@ def test_a_numba_cfunc_is_a_qfunction(ceed, scalar):
     real = t.float64 if scalar == "float64" else t.float32
     fields = t.CPointer(t.CPointer(real))
 
-    @numba.cfunc(t.intc(t.voidptr, t.int32, fields, fields))
-    def halve(context, q, inputs, outputs):
-        for i in range(q):
-            outputs[0][i] = inputs[0][i] / 2
-        return 0
-
-    qf = ceed.QFunction(1, halve, "test_fem.py:halve")
-    qf.add_input("u", 1, EVAL_NONE)
-    qf.add_output("v", 1, EVAL_NONE)
-    del halve
+    qf = halving(ceed, numba.cfunc(t.intc(t.voidptr, t.int32, fields, fields))(halve))
     churn()
     np.testing.assert_array_equal(called(qf, ceed, [1, 2]), [0.5, 1])
 
