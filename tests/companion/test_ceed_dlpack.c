@@ -229,6 +229,18 @@ static void AByteOffsetIsHonoured(void) {
   OK(CeedVectorDestroy(&vec));
 }
 
+static void TheStrideOfOneEntryMeansNothing(void) {
+  CeedVector vec = CountingVector();
+  Memory memory;
+  DLManagedTensor dl = {.dl_tensor = Tensor(&memory)};
+
+  memory.shape[0] = 1, memory.shape[1] = 6;
+  memory.strides[0] = -999;
+  OK(CeedVectorTakeFromDLPack(ceed, vec, &dl, CEED_COPY_VALUES));
+  CHECK(Holds(vec, 2));
+  OK(CeedVectorDestroy(&vec));
+}
+
 // Each spoils one thing; the vector keeps its values, the tensor its owner.
 static void AWrongTensorIsRefusedAndNothingChanges(void) {
   static const char *const texts[] = {"type (0,",         "type (2, 16, 1)",  "type (2, ",
@@ -340,6 +352,7 @@ int main(int argc, char **argv) {
   ACopiedTensorIsTaken();
   AUsedTensorStaysTheCallers();
   AByteOffsetIsHonoured();
+  TheStrideOfOneEntryMeansNothing();
   AWrongTensorIsRefusedAndNothingChanges();
   AWrongRequestIsRefused();
   OneVectorsTensorFillsAnother();

@@ -2,9 +2,11 @@
 """libCEED's own Python vectors in the memory of ours, and their memory for array libraries."""
 
 import gc
+import weakref
 
 import numpy as np
 import pytest
+from helpers import Memory
 
 import pyceedlike
 
@@ -122,19 +124,26 @@ def test_a_lent_vector_is_libceeds_alone_and_afterwards_theirs_is_empty():
         ours.scale(2)
     with pytest.raises(Exception, match="no valid data"):
         theirs.get_array_read()
+    assert ours.export_count == 0
     ours.scale(2)
     assert ours.to_numpy().tolist() == [0, 2, 4]
 
 
 def test_a_loan_that_libceed_still_uses_is_an_error_and_keeps_the_memory():
-    ours, theirs = pyceedlike.from_dlpack(np.arange(3.0), copy=True), CEED.Vector(3)
+    memory = Memory(24)
+    kept = weakref.ref(memory)
+    ours, theirs = pyceedlike.from_dlpack(np.frombuffer(memory), copy=False), CEED.Vector(3)
+    del memory
     with pytest.raises(pyceedlike.CeedAccessError, match="still uses"), lend(ours, theirs):
-        array = theirs.get_array()
+        theirs.get_array()[:] = 7
     del ours
     gc.collect()
-    array[:] = 7
+    assert kept() is not None
     theirs.restore_array()
     assert values_of(theirs) == [7, 7, 7]
+    del theirs
+    gc.collect()
+    assert kept() is None
 
 
 def test_an_exception_in_the_block_ends_the_loan():
