@@ -11,7 +11,6 @@ static bool Overlap(const CeedArgument *a, const CeedArgument *b) {
   uintptr_t start_a = (uintptr_t)a->vec->buffer->memory[CEED_MEM_HOST].data;
   uintptr_t start_b = (uintptr_t)b->vec->buffer->memory[CEED_MEM_HOST].data;
 
-  if (a->vec == b->vec) return true;
   return start_a < start_b + b->vec->buffer->bytes && start_b < start_a + a->vec->buffer->bytes;
 }
 
