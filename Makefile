@@ -273,11 +273,11 @@ $(FLAME)/test/assets/plotfile/Header: | $(VENV)/.have-build
 	@tar -xf $(FLAME).tar.gz -C build/data
 
 # The solver links the library inside the package, as a user's would.
-build/examples/heat/libheat.so: examples/heat/heat.c examples/heat/heat.h $(INSTALLED)
+build/examples/heat/libheat.so: $(addprefix examples/heat/,heat.c response.c heat.h) $(INSTALLED)
 	@mkdir -p $(@D)
 	$(call say,CC $@)$(PYTHON_HERE) && \
 	  package=$$("$$python" -P -c 'import pyceedlike; print(pyceedlike.__path__[0])') && \
-	  $(CC) -std=c99 $(WARNINGS) $(CFLAGS) -fPIC -shared $< -o $@ -I"$$package/include/ceedlike" \
+	  $(CC) -std=c99 $(WARNINGS) $(CFLAGS) -fPIC -shared $(filter %.c,$^) -o $@ -I"$$package/include/ceedlike" \
 	    -L"$$package/lib" -Wl,-rpath,"$$package/lib" -l:libceedlike.so.0 -lm
 build/examples/heat/libheat_fortran.so: examples/heat/heat.F90 $(INSTALLED)
 	@mkdir -p $(@D)

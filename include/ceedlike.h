@@ -65,6 +65,10 @@ extern "C" {
 struct DLManagedTensor;
 struct DLManagedTensorVersioned;
 
+// What XLA hands to a function that its programs call, and what that returns.
+struct XLA_FFI_CallFrame;
+struct XLA_FFI_Error;
+
 typedef int32_t CeedInt;       // counts of nodes, components, points
 typedef ptrdiff_t CeedSize;    // lengths
 typedef signed char CeedInt8;  // small signs
@@ -1567,6 +1571,44 @@ int CeedOperatorDestroy(CeedOperator *op);
 int CeedGetStandIns(CeedVector *vector_active, CeedVector *vector_none,
                     CeedElemRestriction *elemrestriction_none, CeedBasis *basis_none,
                     CeedQFunction *qfunction_none);
+
+// ------------------------------------------------------------------------------------------------
+// XLA: operators inside of programs that it compiles, as those of jax.jit
+// ------------------------------------------------------------------------------------------------
+
+/// What of an operator is applied.
+typedef enum { CEED_XLA_APPLY = 0, CEED_XLA_JACOBIAN = 1, CEED_XLA_TRANSPOSE = 2 } CeedXLAForm;
+
+/// Let programs of XLA apply an operator by the id that they give CeedXLACall(). An id is never
+/// used again.
+///
+/// The operands are the active input, where there is one, then what is named: fields of the
+/// operator with vectors, which are lent the operands' memory for the time of a call and have no
+/// values between, and fields of the context. The result is the active output. Nothing is copied
+/// but values of the context.
+///
+/// Calls of one operator take turns, by a lock of it; otherwise they are as those of
+/// CeedOperatorApply().
+///
+/// Ownership: keeps references of its own, until CeedXLAClose(). Copies nothing of `names`.
+/// Errors:    CEED_ERROR_INCOMPATIBLE for a name that there is not, and without an active output;
+///            CEED_ERROR_UNSUPPORTED for a QFunction of CeedQFunctionCreateShell(), as Python's
+///            are: from within a program, a function of JAX would wait for ever.
+/// Threads:   any, at any time.
+int CeedOperatorXLAOpen(CeedOperator op, CeedXLAForm form, CeedInt num_names, const char **names,
+                        int64_t *id);
+
+/// Forget an id. Calls that run end well, later ones are errors.
+///
+/// Errors:  CEED_ERROR_INCOMPATIBLE for an id that is not open.
+/// Threads: any, at any time.
+int CeedXLAClose(int64_t id);
+
+/// The function to register with XLA for the platform "cpu", of its FFI, version 0.1 or newer; its
+/// attribute "id" (int64) says what is called. Returns an error of XLA, or NULL: FAILED_PRECONDITION
+/// for an id that is not open and for vectors that are out, INVALID_ARGUMENT for arrays of another
+/// type or size.
+struct XLA_FFI_Error *CeedXLACall(struct XLA_FFI_CallFrame *frame);
 
 // ------------------------------------------------------------------------------------------------
 // Python, called from C: the library needs none until a function is called

@@ -26,7 +26,7 @@
   X(FabGetRegion) X(FabReferenceCopy) X(FabDestroy) X(FabExport) X(FabGetDLPackDevice) X(FabGetGeneration) \
   X(FabGetNumComponents) X(FabGetComponentBase) X(FabView) \
   X(FabCreateFromDLPack) X(FabCreateFromDLPackVersioned) \
-  X(DLPackCheck) X(DLPackView) X(DLPackViewVersioned)
+  X(DLPackCheck) X(DLPackView) X(DLPackViewVersioned) X(XLACall)
 /* clang-format on */
 
 /* The header is seen in double precision here. The pointers to entries that some of the functions

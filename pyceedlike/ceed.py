@@ -357,6 +357,26 @@ class Ceed:
 
         return Operator._of_qfunctions(self, qf, dqf, qdfT)
 
+    def ShellOperator(  # noqa: N802
+        self,
+        input_size: int,
+        output_size: int,
+        apply: Any,
+        apply_transpose: Any = None,
+        context: Any = None,
+    ) -> Operator:
+        """Return an operator of a routine of C or Fortran, and one of its transpose.
+
+        They are functions of cffi, or addresses, of the type CeedOperatorShellUser: they get the
+        context, an address too, and the vectors, and return an error code. What is given is kept as
+        long as the operator.
+        """
+        from .fem import Operator
+
+        return Operator._of_routines(
+            self, input_size, output_size, [apply, apply_transpose], context
+        )
+
     def CompositeOperator(self) -> CompositeOperator:  # noqa: N802
         """Return an operator that is the sum of others, which add_sub() adds."""
         from .fem import CompositeOperator

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from ._lib import CeedAccessError, CeedDimensionError, CeedIncompatibleError, Library
+from ._lib import CeedAccessError, CeedDimensionError, CeedIncompatibleError, Library, at_end
 from ._object import Object, text_of
 from .ceed import Ceed
 
@@ -99,12 +101,48 @@ class QFunctionContext(Object):
         """Set values by name. Raises CeedIncompatibleError for a name that there is not."""
         set_fields(self, "GetFieldLabel", "Set", values)
 
-    def __repr__(self) -> str:
+    def get_fields(self) -> dict[str, Any]:
+        """Return what the fields hold now, by name: numbers, or lists of them.
+
+        >>> pyceedlike.Ceed().QFunctionContext(speed=3.0, steps=[1, 2]).get_fields()
+        {'speed': 3.0, 'steps': [1, 2]}
+        """
+        if not (fields := self._labelled()):
+            return {}
+        with self._data() as data:
+            return {field.name: value_of(self._library, data, field) for field in fields}
+
+    @contextmanager
+    def _data(self) -> Iterator[Any]:
+        """Lend the address of the data for reading."""
+        address = self._library.ffi.new("void **")
+        self._call("GetDataRead", 0, address)
+        data = address[0]
+        with at_end(lambda: self._call("RestoreDataRead", address)):
+            yield data
+
+    def _labelled(self) -> list[ContextField]:
+        """Return the registered fields."""
         ffi = self._library.ffi
         labels, count = ffi.new("const CeedContextFieldLabel **"), ffi.new("CeedInt *")
         self._call("GetAllFieldLabels", labels, count)
-        names = [_describe(self._library, labels[0][i])[0] for i in range(count[0])]
-        return f"<pyceedlike.QFunctionContext of {self.get_size()} bytes: {', '.join(names)}>"
+        return [_described(self._library, labels[0][i]) for i in range(count[0])]
+
+    def _copy(self) -> QFunctionContext:
+        """Return another context with the same data and fields."""
+        ffi, size = self._library.ffi, self.get_size()
+        copy = QFunctionContext(self.ceed, "CeedQFunctionContextCreate")
+        copy._is_laid_out = False
+        if size:
+            with self._data() as data:
+                copy.set_data(bytes(ffi.buffer(ffi.cast("char *", data), size)))
+        for field in self._labelled():
+            copy.register(field.name, TYPES[field.kind][0], field.offset, len(field.values))
+        return copy
+
+    def __repr__(self) -> str:
+        names = ", ".join(field.name for field in self._labelled())
+        return f"<pyceedlike.QFunctionContext of {self.get_size()} bytes: {names}>"
 
 
 def set_fields(owner: Object, find: str, put: str, values: dict[str, Any]) -> None:
@@ -115,7 +153,8 @@ def set_fields(owner: Object, find: str, put: str, values: dict[str, Any]) -> No
         label = owner._get("CeedContextFieldLabel", find, text_of(name))
         if label == library.ffi.NULL:
             raise CeedIncompatibleError(f"there is no context field {name!r}")
-        kind, count = _describe(library, label)[1:]
+        field = _described(library, label)
+        kind, count = field.kind, len(field.values)
         numbers = _numbers(value)
         if len(numbers) != count:
             raise CeedDimensionError(
@@ -135,14 +174,15 @@ def value_of(library: Library, data: Any, field: ContextField) -> Any:
     return numbers[0] if field.is_number else numbers
 
 
-def _describe(library: Library, label: Any) -> tuple[str, int, int]:
-    """Return name, type and number of values of a context field."""
+def _described(library: Library, label: Any) -> ContextField:
+    """Return a context field, without its values."""
     ffi = library.ffi
-    name, count = ffi.new("const char **"), ffi.new("size_t *")
-    kind = ffi.new("CeedContextFieldType *")
+    name, kind = ffi.new("const char **"), ffi.new("CeedContextFieldType *")
+    offset, count = ffi.new("size_t *"), ffi.new("size_t *")
     describe = library.lib.CeedContextFieldLabelGetDescription
-    library.check(describe(label, name, ffi.NULL, count, ffi.NULL, kind))
-    return ffi.string(name[0]).decode(), kind[0], count[0]
+    library.check(describe(label, name, offset, count, ffi.NULL, kind))
+    values = [None] * count[0]
+    return ContextField(ffi.string(name[0]).decode(), kind[0], offset[0], values, len(values) == 1)
 
 
 def _numbers(value: Any) -> list[Any]:

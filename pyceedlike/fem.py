@@ -4,16 +4,18 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._lib import EVAL_WEIGHT, NOTRANSPOSE, TRANSPOSE, CeedDimensionError, CeedError
 from ._object import REQUEST_IMMEDIATE, VECTOR_NONE, Object, StandIn, handle_of, request_of, text_of
 from .ceed import Ceed
 from .context import set_fields
-from .qfunction import QFunction
+from .qfunction import QFunction, address_of
 from .vector import Vector
 
 if TYPE_CHECKING:
+    import jax
     import numpy
     import scipy.sparse
 
@@ -104,6 +106,15 @@ class ElemRestriction(Object):
         """Return a new L-vector and a new E-vector, without values."""
         e_size, l_size = self.shape
         return self.ceed.Vector(l_size), self.ceed.Vector(e_size)
+
+    def jax(self) -> Callable[[Any], jax.Array]:
+        """Return the restriction as a linear function of JAX, with its transpose as attribute `T`.
+
+        It takes an L-vector to an array [component][element][node].
+        """
+        from .interop.jax_operator import restriction_function
+
+        return restriction_function(self)
 
     def get_multiplicity(self) -> Vector:
         """Return how many times each entry of the L-vector occurs in the E-vector.
@@ -205,6 +216,17 @@ class Basis(Object):
         vectors = [handle_of(self._library, "Vector", x) for x in (u, v)]
         self._call("Apply", nelem, tmode, emode, *vectors)
 
+    def jax(self, nelem: int, emode: int) -> Callable[[Any], jax.Array]:
+        """Return apply() as a linear function of JAX, with its transpose as attribute `T`.
+
+        It takes an array [component][element][node] to values at the points, with the points of all
+        elements as the last axis: (dim, components, points) for EVAL_GRAD; one component has no
+        axis.
+        """
+        from .interop.jax_operator import basis_function
+
+        return basis_function(self, nelem, emode)
+
     def get_dimension(self) -> int:
         """Return the dimension."""
         return self._get("CeedInt", "GetDimension")
@@ -243,6 +265,15 @@ class Basis(Object):
         self.apply(1, EVAL_WEIGHT, VECTOR_NONE, weights)
         return weights.to_numpy()
 
+    def _tensor(self) -> tuple[numpy.ndarray, numpy.ndarray] | None:
+        """Return the matrices of one direction, of values and derivatives; None where no tensor."""
+        try:
+            nodes = self._get("CeedInt", "GetNumNodes1D")
+        except CeedError:
+            return None
+        shape = self._get("CeedInt", "GetNumQuadraturePoints1D"), nodes
+        return self._matrix("GetInterp1D", shape), self._matrix("GetGrad1D", shape)
+
     def _points_and_nodes(self) -> tuple[int, int]:
         return self.get_num_quadrature_points(), self.get_num_nodes()
 
@@ -280,8 +311,14 @@ class Operator(Object):
     array([1., 2., 3.])
     """
 
-    __slots__ = ()
+    __slots__ = ("_fields", "_kept", "_qfunctions")
     _kind = "Operator"
+
+    def __init__(self, ceed: Ceed, create: str, *arguments: Any) -> None:
+        super().__init__(ceed, create, *arguments)
+        self._qfunctions: list[QFunction | None] = []  # its own, the Jacobian's, the transpose's
+        self._fields: dict[str, OperatorField] = {}
+        self._kept: list[Any] = []  # parts, or what owns the routines
 
     @classmethod
     def _of_qfunctions(cls, ceed: Ceed, *given: QFunction | PointFunction | None) -> Operator:
@@ -289,7 +326,22 @@ class Operator(Object):
         null = library.ffi.NULL
         qfunctions = [q.qfunction(ceed) if hasattr(q, "qfunction") else q for q in given]
         handles = [null if q is None else handle_of(library, "QFunction", q) for q in qfunctions]
-        return cls(ceed, "CeedOperatorCreate", *handles)
+        self = cls(ceed, "CeedOperatorCreate", *handles)
+        self._qfunctions = qfunctions
+        return self
+
+    @classmethod
+    def _of_routines(
+        cls, ceed: Ceed, input_size: int, output_size: int, routines: list[Any], context: Any
+    ) -> Operator:
+        ffi = ceed._library.ffi
+        addresses = [0 if f is None else address_of(ceed._library, f) for f in routines]
+        pointers = [ffi.cast("CeedOperatorShellUser", address) for address in addresses]
+        data = ffi.cast("void *", 0 if context is None else address_of(ceed._library, context))
+        sizes = input_size, output_size
+        self = cls(ceed, "CeedOperatorCreateShell", *sizes, *pointers, data)
+        self._kept = [*routines, context]
+        return self
 
     def set_field(
         self,
@@ -308,6 +360,7 @@ class Operator(Object):
         things = ("ElemRestriction", restriction), ("Basis", basis), ("Vector", vector)
         handles = [handle_of(self._library, kind, thing) for kind, thing in things]
         self._call("SetField", text_of(fieldname), *handles)
+        self._fields[fieldname] = OperatorField(restriction, basis, vector)
 
     def set_context_fields(self, **values: Any) -> None:
         """Set values of the QFunctions' contexts by name, in every part that has them.
@@ -418,6 +471,26 @@ class Operator(Object):
 
         return sparse_matrix(self) if assembled else linear_operator(self)
 
+    def jax(self, engine: str = "c", *, linear: bool = False) -> Callable[..., jax.Array]:
+        """Return the operator as a function of JAX, for jit, grad, jvp, vjp, vmap and all others.
+
+        It takes the active input and, by name, vectors of other inputs and values of the context,
+        in the operator's precision, and returns the active output. It has derivatives in all of
+        them, of any order, where the QFunction is native; where it is C's, in the active input of
+        first order, by dqf and qdfT. Shell operators and those that are said to be linear are their
+        own Jacobians.
+
+        engine "c" calls this operator in C, without copies; what is not given are its own vectors,
+        which it reads when it runs. "xla" is the same written in jax.numpy, for any device; what is
+        not given is copied now. Values of the context that are not given are those of now.
+
+        Raises CeedUnsupportedError for a QFunction that JAX must not call ("c") or can't see
+        ("xla"), CeedIncompatibleError in double precision while jax_enable_x64 is off.
+        """
+        from .interop.jax_operator import function_of
+
+        return function_of(self, engine, linear)
+
     def __repr__(self) -> str:
         name = f" {self.name!r}" if self.name else ""
         try:
@@ -434,6 +507,17 @@ class OperatorField(NamedTuple):
     basis: Basis | StandIn
     vector: Vector | StandIn
 
+    def jax(self, emode: int) -> Callable[[Any], jax.Array]:
+        """Return the way from an L-vector to the points as a linear function of JAX.
+
+        Values at the points are as a QFunction of Python gets them, with the points as the last
+        axis: (dim, components, points) for EVAL_GRAD; one component has no axis. The transpose,
+        from points to an L-vector, is its attribute `T`.
+        """
+        from .interop.jax_operator import field_function
+
+        return field_function(self, emode)
+
 
 class CompositeOperator(Operator):
     """The sum of operators, made by Ceed.CompositeOperator().
@@ -449,6 +533,7 @@ class CompositeOperator(Operator):
     def add_sub(self, subop: Operator) -> None:
         """Add an operator; its active vectors must have the lengths of those before."""
         self._call("CompositeAddSub", handle_of(self._library, "Operator", subop))
+        self._kept.append(subop)
 
 
 def _count(n: int, name: str) -> str:

@@ -34,20 +34,23 @@ class QFunction(Object):
     <pyceedlike.QFunction of u, qdata to v, float64>
     """
 
-    __slots__ = ("_context", "_is_python")
+    __slots__ = ("_context", "_create", "_is_python", "_written_in")
     _kind = "QFunction"
 
     def __init__(self, ceed: Ceed, create: str, *arguments: Any) -> None:
         super().__init__(ceed, create, *arguments)
+        self._create = create, *arguments
         self._context: QFunctionContext | None = None
         self._is_python = False
+        # What can be evaluated in another way: the native.PointFunction, or a Physics of JAX.
+        self._written_in: Any = None
 
     @classmethod
     def _of_pointer(cls, ceed: Ceed, vlength: int, f: Any, source: str) -> QFunction:
         if isinstance(f, str):
             address, owner = compile_function(f, source.rpartition(":")[2], ceed.scalar)
         else:
-            address, owner = _address(ceed._library, getattr(f, "address", f)), f
+            address, owner = address_of(ceed._library, getattr(f, "address", f)), f
         keep_code(address, owner)
         pointer = ceed._library.ffi.cast("CeedQFunctionUser", address)
         return cls(ceed, "CeedQFunctionCreateInterior", vlength, pointer, text_of(source))
@@ -63,7 +66,8 @@ class QFunction(Object):
     ) -> QFunction:
         physics, values = Physics.of(ceed._library, function, inputs, outputs)
         callback = Callback(ceed._library, physics)
-        create, f = callback.implement(engine or engine_of(function))
+        engine = engine or engine_of(function)
+        create, f = callback.implement(engine)
         source = f"{function.__module__}:{physics.name}".encode()
         self = cls(ceed, create, *f, source)
         for name, field in physics.inputs.items():
@@ -74,6 +78,7 @@ class QFunction(Object):
         context._call("SetDataDestroy", 0, callback.give())
         self._set_context(context)
         self._is_python = True
+        self._written_in = physics if engine == "jax" else None
         self._call("SetContextWritable", False)
         return self
 
@@ -104,6 +109,18 @@ class QFunction(Object):
     def _set_context(self, ctx: QFunctionContext) -> None:
         self._call("SetContext", handle_of(self._library, "QFunctionContext", ctx))
         self._context = ctx
+
+    def _copy(self) -> QFunction:
+        """Return the same function with a context of its own."""
+        if self._context is None:
+            return self
+        copy = QFunction(self.ceed, *self._create)
+        for side, fields in zip(("Input", "Output"), self._fields(), strict=True):
+            for name, (size, mode) in fields.items():
+                copy._call(f"Add{side}", text_of(name), size, mode)
+        copy._set_context(self._context._copy())
+        copy._call("SetContextWritable", False)
+        return copy
 
     def apply(self, q: int, inputs: Sequence[Vector], outputs: Sequence[Vector]) -> None:
         """Call the function once for q points, with a vector of size*q entries a field.
@@ -164,8 +181,8 @@ class QFunction(Object):
         return f"<pyceedlike.QFunction of {ins} to {outs}, {self.scalar}>"
 
 
-def _address(library: Library, f: Any) -> int:
-    """Return the address of a C function: a number, or one of cffi's."""
+def address_of(library: Library, f: Any) -> int:
+    """Return the address of something of C: a number, or cffi's."""
     if not isinstance(f, (int, library.ffi.CData)):
         raise TypeError(
             f"a C function is wanted: its address, cffi's, numba's, or C code; not {f!r}"

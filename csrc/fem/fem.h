@@ -3,6 +3,8 @@
 #ifndef CEEDLIKE_FEM_H
 #define CEEDLIKE_FEM_H
 
+#include <pthread.h>
+
 #include "../object.h"
 
 CEED_CODES_BEGIN
@@ -313,6 +315,7 @@ struct CeedOperator_private {
   CeedLabels labels; /* copies, which stay when a QFunction gets another context */
   CeedContextLoan *loans;
   CeedInt num_loans;
+  pthread_mutex_t lock; /* of calls from programs of XLA, which come from several threads */
 };
 
 int CeedOperatorFormCheckReady(CeedOperator op, const CeedOperatorForm *form);

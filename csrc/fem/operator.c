@@ -75,6 +75,7 @@ static void Free(void *object) {
   free(op->loans);
   free(op->sub);
   free(op->name);
+  (void)pthread_mutex_destroy(&op->lock);
   free(op);
 }
 
@@ -89,6 +90,7 @@ static int New(Ceed ceed, CeedOperatorKind kind, CeedOperator *op) {
   CeedCheckOutput(op, ceed);
   new_op = CeedObjectNew(ceed, CEED_KIND_OPERATOR, sizeof *new_op);
   CeedCheck(new_op, ceed, CEED_ERROR_MAJOR, "Out of memory: an operator");
+  (void)pthread_mutex_init(&new_op->lock, NULL);
   new_op->kind = kind;
   new_op->num_elem = new_op->num_qpts = -1;
   *op = new_op;

@@ -21,6 +21,14 @@ int HeatGhosts(void);
 /// Advance `temperature` by some steps, in place, while `source` stays as it is.
 int HeatStep(Heat heat, CeedVector source, CeedVector temperature, CeedInt num_steps);
 
+/// From a source to what it makes of a cold plate in some steps: linear and, as the two directions
+/// commute, its own transpose. A CeedOperatorShellUser; `response` is a HeatResponse.
+typedef struct {
+  Heat heat;
+  CeedInt num_steps;
+} HeatResponse;
+int HeatRespond(void *response, CeedVector source, CeedVector temperature);
+
 /// Where the entries of a vector lie, as C sees them.
 int HeatAddress(CeedVector vec, uintptr_t *address);
 

@@ -36,6 +36,7 @@ def qfunction(point: PointFunction, ceed: Ceed) -> QFunction:
 def _compiled(point: PointFunction, ceed: Ceed) -> QFunction:
     name = identifier(point.name)
     qf = QFunction._of_pointer(ceed, 1, point.c_source(), f"{name}.h:{name}")
+    qf._written_in = point
     for n, field in point.inputs.items():
         qf.add_input(n, math.prod(field.shape), field.mode)
     for n, field in point.outputs.items():

@@ -176,6 +176,8 @@ def reduced(
 
     whole = PointFunction(function, f"{point.name}_{kind}", inputs, outputs, context)
     used = whole.reads() | kept
+    if used >= inputs.keys():
+        return whole
     left = {n: f for n, f in inputs.items() if n in used}
 
     def function_of_those(*values: Any, **numbers: Any) -> Any:

@@ -60,6 +60,7 @@ class PointFunction:
         self.inputs = inputs
         self.outputs = outputs
         self.context = context
+        self._jaxpr: Any = None
         self._traced: Traced | None = None
 
     def __call__(self, *inputs: Any, **context: Any) -> Any:
@@ -94,7 +95,12 @@ class PointFunction:
     # Tracing.
 
     def jaxpr(self) -> Any:
-        """Return the jaxpr of inputs and context values, in this order."""
+        """Return the jaxpr of inputs and context values, in this order; traced once."""
+        if self._jaxpr is None:
+            self._jaxpr = self._trace()
+        return self._jaxpr
+
+    def _trace(self) -> Any:
         names = list(self.context)
 
         def function(*values: Any) -> tuple[Any, ...]:

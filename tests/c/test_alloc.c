@@ -233,8 +233,11 @@ static int MakeOperators(Parts *p) {
 static int UseOperators(Parts *p) {
   CeedContextFieldLabel label;
   CeedSize count = 0;
+  int64_t id;
   int code = CeedOperatorApply(p->sum, p->x, p->v, NULL);
 
+  if (!code) code = CeedOperatorXLAOpen(p->sum, CEED_XLA_APPLY, 0, NULL, &id);
+  if (!code) code = CeedXLAClose(id);
   if (!code) code = CeedOperatorGetContextFieldLabel(p->builder, "number", &label);
   if (!code) code = CeedOperatorApplyTranspose(p->op, p->x, p->v, NULL);
   if (!code) code = CeedOperatorLinearAssembleDiagonal(p->op, p->v, NULL);

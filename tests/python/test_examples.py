@@ -20,8 +20,16 @@ PACKAGE = pathlib.Path(pyceedlike.__file__).parent
 SMALL = ["--n", "31", "--steps", "100", "--dt", "0.01"]
 
 
-def build_c(compiler, library):
-    source = [str(HEAT / "heat.c"), f"-I{PACKAGE / 'include/ceedlike'}"]
+def build_response(compiler, folder):
+    """Build what the solvers of both languages have in common."""
+    target, include = folder / "response.o", PACKAGE / "include/ceedlike"
+    flags = ["-std=c99", "-O2", "-fPIC", "-Wpedantic", *WARNINGS]
+    run(*compiler, *flags, "-c", HEAT / "response.c", f"-I{include}", "-o", target)
+    return target
+
+
+def build_c(compiler, library, response):
+    source = [str(HEAT / "heat.c"), str(response), f"-I{PACKAGE / 'include/ceedlike'}"]
     link = [str(PACKAGE / "lib/libceedlike.so.0"), f"-Wl,-rpath,{PACKAGE / 'lib'}"]
     flags = ["-std=c99", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     subprocess.run([*compiler, *flags, *source, *link, "-o", str(library)], check=True)
@@ -37,14 +45,15 @@ def heat(request, tmp_path_factory):
     if missing:
         pytest.skip(f"not installed: {', '.join(missing)}")
     folder = tmp_path_factory.mktemp("heat")
+    response = build_response(compiler, folder)
     if request.param == "fortran":
-        library = shared_fortran(HEAT / "heat.F90", folder)
+        library = shared_fortran(HEAT / "heat.F90", folder, response)
     else:
-        library = build_c(compiler, folder / "libheat.so")
+        library = build_c(compiler, folder / "libheat.so", response)
 
-    def run(*arguments):
+    def run(*arguments, script="heat.py"):
         return subprocess.run(
-            [sys.executable, str(HEAT / "heat.py"), *arguments],
+            [sys.executable, str(HEAT / script), *arguments],
             env=os.environ | {"HEAT_LIBRARY": str(library), "JAX_PLATFORMS": "cpu"},
             cwd=folder, capture_output=True, text=True, timeout=300,
         )  # fmt: skip
@@ -70,6 +79,12 @@ def test_heat_says_what_is_wrong_with_its_arguments(heat):
     result = heat("--n", "0")
     assert result.returncode != 0
     assert "must be positive" in result.stderr
+
+
+def test_the_source_of_a_temperature_is_found_through_the_solver(heat):
+    result = heat(script="source.py")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.count("good") == 3
 
 
 @pytest.fixture

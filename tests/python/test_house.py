@@ -192,7 +192,7 @@ def test_the_c_library_includes_only_its_own_headers_and_the_systems():
         "pthread",
     }
     system |= {"stdarg", "stdbool", "stddef", "stdint", "stdio", "stdlib", "string", "immintrin"}
-    system |= {"sys/mman", "unistd"}
+    system |= {"sys/mman", "time", "unistd"}
     for path, text in texts():
         if path.parts[0] in {"csrc", "include"}:
             found = set(re.findall(r"#\s*include\s*<([\w/]+)\.h>", text))

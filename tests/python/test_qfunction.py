@@ -77,6 +77,13 @@ def engines():
     return made
 
 
+def test_a_context_tells_what_its_fields_hold(ceed):
+    context = ceed.QFunctionContext(a=1.5, n=[1, 2], on=True)
+    context.set_fields(a=2.5)
+    assert context.get_fields() == {"a": 2.5, "n": [1, 2], "on": True}
+    assert ceed.QFunctionContext().get_fields() == {}
+
+
 @pytest.mark.parametrize("engine", ["numpy", "c", pytest.param("numba", marks=numba)])
 def test_engines_run_the_same_physics(engines, engine, scalar):
     qf = engines[engine, scalar]

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""JAX's primitive that calls operators of C: its rules, whatever is called."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import _exchange
+from .._lib import LIBRARIES
+from .._object import text_of
+
+if TYPE_CHECKING:
+    import jax
+
+    from ..fem import Operator
+
+
+class Derived(NamedTuple):
+    """A call whose operand 0 is a direction or a cotangent, then come operands of the first one."""
+
+    call: Call
+    operands: list[int]
+
+
+class Call(ABC):
+    """A call of an operator in a form, with operands and one result, in one axis."""
+
+    scalar: str
+    length: int  # of the result
+    linear: frozenset[int]  # the operands that the result is known to be linear in
+
+    def __init__(self) -> None:
+        self._id: int | None = None
+        self._lock = threading.Lock()
+
+    @abstractmethod
+    def operator(self) -> tuple[Operator, int, list[str]]:
+        """Return the operator, the form, and the names of the operands but the active one."""
+
+    @abstractmethod
+    def derivative(self, k: int) -> Derived:
+        """Return the derivative in operand k, along a direction of it."""
+
+    @abstractmethod
+    def transpose(self, k: int) -> Derived:
+        """Return the transpose of what is linear in operand k."""
+
+    def cotangent(self, k: int, result: jax.Array) -> jax.Array:
+        """Return the cotangent of operand k from the transpose's result."""
+        return result
+
+    def id(self) -> int:
+        """Return what programs know the operator by, as long as this lives."""
+        with self._lock:
+            if self._id is None:
+                operator, form, names = self.operator()
+                library = LIBRARIES[self.scalar]
+                texts = [library.ffi.new("char[]", text_of(name)) for name in names]
+                array = library.ffi.new("const char *[]", texts)
+                self._id = operator._get("int64_t", "XLAOpen", form, len(names), array)
+                self._operator = operator  # its Python objects, too
+                weakref.finalize(self, library.lib.CeedXLAClose, self._id)
+            return self._id
+
+    def __call__(self, *operands: Any) -> jax.Array:
+        """Return the result; operands are arrays of the right shapes and types."""
+        return primitive().bind(*operands, call=self)
+
+
+def target(scalar: str) -> str:
+    """Return the name by which XLA knows the C library of a precision."""
+    return f"ceedlike_{scalar}"
+
+
+@functools.cache
+def primitive() -> Any:
+    """Return the primitive; JAX knows it, and C's functions, from the first use on."""
+    import jax
+    from jax.extend.core import Primitive
+    from jax.interpreters import ad, batching, mlir
+
+    for scalar in LIBRARIES:
+        handler = _exchange.xla_handler(scalar == "float32")
+        jax.ffi.register_ffi_target(target(scalar), handler, platform="cpu")
+    made = Primitive("ceedlike_operator")
+    made.def_abstract_eval(lambda *_, call: jax.core.ShapedArray((call.length,), call.scalar))
+    made.def_impl(lambda *operands, call: _compiled(call)(*operands))
+    ad.primitive_jvps[made] = _jvp
+    ad.primitive_transposes[made] = _transpose
+    batching.primitive_batchers[made] = _batch
+    mlir.register_lowering(made, _lower, platform="cpu")
+    return made
+
+
+_jitted: weakref.WeakKeyDictionary[Call, Any] = weakref.WeakKeyDictionary()
+
+
+def _compiled(call: Call) -> Any:
+    """Return what runs a call outside of any program."""
+    import jax
+
+    if call not in _jitted:
+        reference = weakref.ref(call)  # JAX keeps functions for long
+        _jitted[call] = jax.jit(lambda *operands: reference()(*operands))
+    return _jitted[call]
+
+
+def _lower(context: Any, *operands: Any, call: Call) -> Any:
+    import jax
+    import numpy
+
+    context.module_context.add_keepalive(call)  # as long as the program may run
+    lowering = jax.ffi.ffi_lowering(target(call.scalar))
+    return lowering(context, *operands, id=numpy.int64(call.id()))
+
+
+def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, call: Call) -> tuple[Any, Any]:
+    import jax
+    from jax.interpreters import ad
+
+    terms = []
+    for k, tangent in enumerate(tangents):
+        if type(tangent) is ad.Zero or tangent.dtype == jax.dtypes.float0:
+            continue
+        if k in call.linear:
+            terms.append(call(*primals[:k], tangent, *primals[k + 1 :]))
+        else:
+            derived = call.derivative(k)
+            terms.append(derived.call(tangent, *(primals[j] for j in derived.operands)))
+    result = call(*primals)
+    if not terms:
+        return result, ad.Zero.from_primal_value(result)
+    return result, functools.reduce(jax.numpy.add, terms)
+
+
+def _transpose(cotangent: Any, *operands: Any, call: Call) -> list[Any]:
+    from jax.interpreters import ad
+
+    unknown = [k for k, x in enumerate(operands) if ad.is_undefined_primal(x)]
+    results: list[Any] = [None] * len(operands)
+    if type(cotangent) is ad.Zero:
+        for k in unknown:
+            results[k] = ad.Zero(operands[k].aval)
+        return results
+    (k,) = unknown
+    derived = call.transpose(k)
+    result = derived.call(cotangent, *(operands[j] for j in derived.operands))
+    results[k] = call.cotangent(k, result)
+    return results
+
+
+def _batch(operands: Sequence[Any], axes: Sequence[int | None], *, call: Call) -> tuple[Any, int]:
+    """Call for one after the other: an operator has one place to work in."""
+    import jax
+
+    batched = [k for k, axis in enumerate(axes) if axis is not None]
+    moved = tuple(jax.numpy.moveaxis(operands[k], axes[k], 0) for k in batched)
+
+    def one(values: tuple[Any, ...]) -> Any:
+        now = dict(zip(batched, values, strict=True))
+        return call(*(now.get(k, x) for k, x in enumerate(operands)))
+
+    return jax.lax.map(one, moved), 0
