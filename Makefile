@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # make            the library in both precisions: build/lib/libceedlike.so.0, libceedlike_f32.so.0
-# make demo       a solver in C, driven from Python: examples/heat; demo-fortran: one in Fortran
+# make demo       one energy in C, in libCEED and in JAX: examples/hyperelastic
+# make demo-heat  a solver in C, driven from Python: examples/heat; demo-heat-fortran: in Fortran
 # make test       the tests in C, in Python, and in Fortran where there is a compiler (FC)
 # make check      what every change must pass: format, two compilers, sanitizers, valgrind, the
 #                 examples, the site, and the tests against a wheel in an empty environment
@@ -52,7 +53,7 @@ LIBS = -lm -ldl
 .DEFAULT_GOAL := lib
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: lib data demo demo-fortran test test-c test-fortran test-python check check-format check-wheel \
+.PHONY: lib data demo demo-heat demo-heat-fortran test test-c test-fortran test-python check check-format check-wheel \
         bench docs fuzz format venv install uninstall clean always
 
 # The beginning of a command: its short form is shown, or with V=1 the command itself.
@@ -283,11 +284,14 @@ build/examples/heat/libheat_fortran.so: examples/heat/heat.F90 $(INSTALLED)
 	@mkdir -p $(@D)
 	$(call say,FC $@)$(PYTHON_HERE) && package="$$python -P -m pyceedlike" && \
 	  eval "$(COMPILE_FORTRAN) -shared -J$(@D) $$($$package --fortran) $< -o $@ $$($$package --libs)"
-demo: build/examples/heat/libheat.so | $(call HAVE,demo)
-demo-fortran: build/examples/heat/libheat_fortran.so | $(call HAVE,demo)
-demo demo-fortran:
+demo-heat: build/examples/heat/libheat.so | $(call HAVE,demo)
+demo-heat-fortran: build/examples/heat/libheat_fortran.so | $(call HAVE,demo)
+demo-heat demo-heat-fortran:
 	@$(PYTHON_HERE) && HEAT_LIBRARY=$(CURDIR)/$< \
 	  "$$python" examples/heat/heat.py --output build/heat.png
+demo: $(INSTALLED) | $(call HAVE,demo)
+	@$(PYTHON_HERE) && "$$python" examples/hyperelastic/homes.py \
+	  --folder build/examples/hyperelastic --output build/rubber.png
 
 # ---- Benchmarks ----------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@
 import jax.numpy as jnp
 import numpy as np
 
-from pyceedlike import Data, Grad, Weight, native
+from pyceedlike import Data, Grad, Interp, Weight, native
 
 
 @native.qfunction(Grad(3, 3), Weight(), qdata=Data(10))
@@ -14,12 +14,13 @@ def geometry(dx, weight):
     return jnp.append(native.inv(jacobian).ravel(), weight * jnp.linalg.det(jacobian))
 
 
-@native.qfunction(Grad(3, 3), Data(10), density=Data())
-def energy(du, qdata, *, mu=1.0, lam=10.0):
+@native.qfunction(Grad(3, 3), Data(10), Interp(), density=Data())
+def energy(du, qdata, stiffness, *, mu=1.0, lam=10.0):
     """The energy of a neo-Hookean solid at a point, times the point's volume."""
     F = jnp.eye(3) + du.T @ qdata[:9].reshape(3, 3)
     log_J = jnp.log(jnp.linalg.det(F))
-    return qdata[9] * (mu / 2 * (jnp.sum(F * F) - 3) - mu * log_J + lam / 2 * log_J**2)
+    density = mu / 2 * (jnp.sum(F * F) - 3) - mu * log_J + lam / 2 * log_J**2
+    return qdata[9] * stiffness * density
 
 
 elasticity = energy.gradient(dv="du").named("elasticity")

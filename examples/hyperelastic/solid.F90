@@ -8,13 +8,14 @@ program solid
   integer, parameter :: dp = c_double, n = 6, line = n + 1, nodes = line**3, points = 8 * n**3
   real(dp), parameter :: stretch(3, 3) = reshape([5, 0, 1, 2, -3, 0, 0, 1, 3], [3, 3]) / 100.0_dp
   real(dp) :: slope(3, 8, 8), x(nodes, 3), u(nodes, 3), r(nodes, 3), du(nodes, 3)
-  real(dp) :: qdata(points, 10), residual, error
+  real(dp) :: qdata(points, 10), stiffness(points), residual, error
   real(dp), dimension(points, 3, 3) :: direction, du_at, dv
   integer :: corner(8, n**3), step
   logical :: is_inside(nodes, 3)
 
   call make_mesh()
   call make_geometry()
+  stiffness = 1
   u = matmul(x, transpose(stretch))
   where (is_inside) u = 0
   do step = 0, 20
@@ -101,7 +102,7 @@ contains
     real(dp), intent(out) :: f(nodes, 3)
 
     call gradients(v, du_at)
-    if (elasticity_at(int(points, c_int), du_at, qdata, dv) /= 0) error stop
+    if (elasticity_at(int(points, c_int), du_at, qdata, stiffness, dv) /= 0) error stop
     call add_up(f)
   end subroutine
 
@@ -110,7 +111,7 @@ contains
     real(dp), intent(out) :: f(nodes, 3)
 
     call gradients(v, direction)
-    if (elasticity_jvp_at(int(points, c_int), direction, du_at, qdata, dv) /= 0) error stop
+    if (elasticity_jvp_at(int(points, c_int), direction, du_at, qdata, stiffness, dv) /= 0) error stop
     call add_up(f)
   end subroutine
 

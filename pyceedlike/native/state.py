@@ -18,7 +18,7 @@ from .._lib import EVAL_NONE, CeedIncompatibleError
 from ..callback import QField
 from .derivatives import Split, reduced, variables
 from .point import PointFunction
-from .trace import jaxpr_of, live_equations
+from .trace import jaxpr_of, live
 from .values import evaluate, inlined
 
 CHEAP = {
@@ -110,7 +110,7 @@ class _Linearised:
         edges: dict[Any, list[Any]] = defaultdict(list)
         sinks = set()
         tangents = jaxpr.replace(outvars=jaxpr.outvars[self.num_outputs :])
-        for equation in live_equations(tangents):
+        for equation in live(tangents).eqns:
             operands = [v for v in equation.invars if not hasattr(v, "val")]
             if moving.intersection(operands):
                 moving.update(equation.outvars)

@@ -62,35 +62,24 @@ def jaxpr_of(function: Callable, arguments: Sequence[Any]) -> Any:
     import jax
 
     with jax.enable_x64(True):
-        return jax.make_jaxpr(function)(*arguments)
+        closed = jax.make_jaxpr(function)(*arguments)
+    # Copies: JAX takes an array of a jaxpr that is kept for 64 bits wide wherever else it is used.
+    consts = [np.array(x) for x in closed.consts]
+    return closed.replace(jaxpr=live(closed.jaxpr), consts=consts)
 
 
-def live_equations(jaxpr: Any) -> list[Any]:
-    """Return the equations that the results need, in their order."""
-    needed = {v for v in jaxpr.outvars if not hasattr(v, "val")}
-    kept = []
-    for equation in reversed(jaxpr.eqns):
-        if needed.intersection(equation.outvars):
-            kept.append(equation)
-            needed.update(v for v in equation.invars if not hasattr(v, "val"))
-    return kept[::-1]
+def live(jaxpr: Any) -> Any:
+    """Return a jaxpr of the same arguments, without what its results don't need."""
+    from jax.interpreters.partial_eval import dce_jaxpr
+
+    return dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=True)[0]
 
 
 def read_variables(jaxpr: Any) -> list[bool]:
-    """Return which arguments the results of a jaxpr depend on."""
-    needed = {v for v in jaxpr.outvars if not hasattr(v, "val")}
-    for equation in live_equations(jaxpr):
-        used = zip(equation.invars, _used_operands(equation), strict=True)
-        needed.update(v for v, is_used in used if is_used and not hasattr(v, "val"))
-    return [v in needed for v in jaxpr.invars]
-
-
-def _used_operands(equation: Any) -> list[bool]:
-    """Return which operands an equation reads, where it is a call, inside of what it calls."""
-    inner = equation.params.get("jaxpr") if equation.primitive.name in ("jit", "pjit") else None
-    if inner is not None:
-        return read_variables(inner.jaxpr)
-    return [True] * len(equation.invars)
+    """Return which arguments a live jaxpr reads."""
+    used = {v for v in jaxpr.outvars if not hasattr(v, "val")}
+    used.update(v for e in jaxpr.eqns for v in e.invars if not hasattr(v, "val"))
+    return [v in used for v in jaxpr.invars]
 
 
 class Lowering:
@@ -115,7 +104,7 @@ class Lowering:
         def read(v: Any) -> Value:
             return self.constant(v.val) if hasattr(v, "val") else known[v]
 
-        for equation in live_equations(jaxpr):
+        for equation in jaxpr.eqns:
             self.equations.append(equation)
             results = self._rule(equation)(self, equation, *map(read, equation.invars))
             known.update(zip(equation.outvars, results, strict=True))

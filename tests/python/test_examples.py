@@ -4,6 +4,7 @@
 import importlib.util
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -177,3 +178,25 @@ def test_newton_takes_the_same_steps_in_every_language():
     result = fem("diffusion.py", needs=["jax", "numba", "scipy"])
     assert result.returncode == 0, result.stdout + result.stderr
     assert result.stdout.count("good") == 4
+
+
+# ---- hyperelastic: the solvers without Python are in test_compile.py -----------------------------
+
+
+@pytest.mark.parametrize(
+    ("program", "arguments", "off"),
+    [
+        ("homes.py", ["--elements", "2", "--steps", "40", "--output", "rubber.png"], 0.05),
+        ("learn.py", ["--steps", "25"], 0.03),
+    ],
+    ids=["homes", "learn"],
+)
+def test_what_is_unknown_is_found_through_the_solver(program, arguments, off, tmp_path):
+    for name in ("jax", "scipy", "tqdm", "matplotlib"):
+        pytest.importorskip(name)
+    command = [sys.executable, EXAMPLES / "hyperelastic" / program, *arguments]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "WRONG" not in result.stdout
+    percents = [float(x) / 100 for x in re.findall(r"off by ([\d.]+)%", result.stdout)]
+    assert percents[-1] < off
