@@ -232,6 +232,47 @@ static int every_element_is_seen_in_both_orders(void) {
   return TEST_PASSED;
 }
 
+static int a_legacy_view_has_every_element_in_both_orders(void) {
+  EVERY_KIND(dim, ncomp) {
+    CeedFab fab = FabOf(ValidBox(dim), ghosts, ncomp);
+    CeedBox regions[] = {WholeOf(fab), ValidOf(fab)};
+    for (int i = 0; i < 2; i++) {
+      BOTH_ORDERS(order) {
+        DLManagedTensor *tensor = NULL;
+        ASSERT_OK(CeedFabToDLPack(fab, CEED_MEM_HOST, i ? &regions[i] : NULL, ncomp - 1, 1, order,
+                                  &tensor));
+        ASSERT_EQ(tensor->dl_tensor.ndim, dim + 1);
+        ASSERT_VIEW(&tensor->dl_tensor, order, regions[i], ncomp - 1, 1);
+        ASSERT_EQ(ViewCount(fab), 1);
+        tensor->deleter(tensor);
+        ASSERT_EQ(ViewCount(fab), 0);
+      }
+    }
+    ASSERT_OK(CeedFabDestroy(&fab));
+  }
+  return TEST_PASSED;
+}
+
+static int a_legacy_view_of_what_may_not_be_written_is_an_error(void) {
+  CeedFab fab = FabOf(ValidBox(2), ghosts, 3);
+  DLManagedTensorVersioned *lease = ViewOf(fab, CEED_EXPORT_READ, NULL, 0, 3, CEED_ORDER_XYZN);
+  DLManagedTensor *tensor = NULL;
+
+  ASSERT_CODE(CEED_ERROR_ACCESS,
+              CeedFabToDLPack(fab, CEED_MEM_HOST, NULL, 0, 3, CEED_ORDER_XYZN, &tensor));
+  ASSERT_SAYS("a legacy tensor can't say so");
+  Release(lease);
+  ASSERT_CODE(CEED_ERROR_DIMENSION,
+              CeedFabToDLPack(fab, CEED_MEM_HOST, NULL, 1, 3, CEED_ORDER_XYZN, &tensor));
+  ASSERT_CODE(CEED_ERROR_INCOMPATIBLE,
+              CeedFabToDLPack(fab, CEED_MEM_HOST, NULL, 0, 3, (CeedAxisOrder)2, &tensor));
+  ASSERT_CODE(CEED_ERROR_INCOMPATIBLE,
+              CeedFabToDLPack(fab, CEED_MEM_HOST, NULL, 0, 3, CEED_ORDER_XYZN, NULL));
+  ASSERT(!tensor);
+  ASSERT_OK(CeedFabDestroy(&fab));
+  return TEST_PASSED;
+}
+
 static int TestSameMemory(CeedFab fab, CeedBox region, CeedInt comp, CeedInt num_comp,
                           const DLTensor *whole) {
   BOTH_ORDERS(order) {
@@ -507,6 +548,35 @@ static int a_fab_goes_where_its_vector_goes(void) {
   ASSERT_OK(CeedVectorSetArray(vec, CEED_MEM_HOST, CEED_USE_POINTER, array));
   ASSERT_NUMBER(EntryOf(fab, (const CeedInt[]){-1}, 0), 5);
   ASSERT_OK(CeedVectorDestroy(&vec));
+  ASSERT_OK(CeedFabDestroy(&fab));
+  return TEST_PASSED;
+}
+
+// Other memory of its vector, each fab of it and each of several fabs with their own numbers.
+static int memory_replaced_in_the_vector_is_another_generation(void) {
+  CeedScalar arrays[2][4] = {{5, 6, 7, 8}, {9, 10, 11, 12}};
+  CeedVector vec = Iota(4);
+  CeedBox box = BoxOf(1, -1, 0, 0, 2, 0, 0);
+  CeedFab fab = NULL, by = FabOf(box, no_ghost, 1);
+  uint64_t before;
+
+  ASSERT_OK(CeedFabCreateFromVector(vec, 0, NULL, box, no_ghost, 1, &fab));
+  before = Generation(fab);
+  ASSERT_OK(CeedVectorSetValue(vec, 3));
+  ASSERT_OK(CeedVectorSetArray(vec, CEED_MEM_HOST, CEED_COPY_VALUES, arrays[0]));
+  ASSERT_EQ(Generation(fab), before);
+  for (int i = 0; i < 2; i++) {
+    ASSERT_OK(CeedVectorSetArray(vec, CEED_MEM_HOST, CEED_USE_POINTER, arrays[i]));
+    ASSERT(Generation(fab) > before);
+    before = Generation(fab);
+  }
+  ASSERT_OK(CeedVectorTakeArray(vec, CEED_MEM_HOST, NULL));
+  ASSERT(Generation(fab) > before);
+  before = Generation(fab);
+  ASSERT_OK(CeedFabReplace(fab, by, false));
+  ASSERT(Generation(fab) > before);
+  ASSERT_OK(CeedVectorDestroy(&vec));
+  ASSERT_OK(CeedFabDestroy(&by));
   ASSERT_OK(CeedFabDestroy(&fab));
   return TEST_PASSED;
 }
@@ -1326,6 +1396,8 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(the_valid_region_is_right_for_every_kind_of_ghosts),
     BEHAVIOUR(regions_at_the_ends_of_the_integers),
     BEHAVIOUR(every_element_is_seen_in_both_orders),
+    BEHAVIOUR(a_legacy_view_has_every_element_in_both_orders),
+    BEHAVIOUR(a_legacy_view_of_what_may_not_be_written_is_an_error),
     BEHAVIOUR(every_view_is_of_the_same_memory),
     BEHAVIOUR(what_is_written_through_a_view_is_seen_by_all),
     BEHAVIOUR(a_view_keeps_the_memory_when_the_fab_goes),
@@ -1339,6 +1411,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(the_vector_of_a_compact_fab_has_its_memory),
     BEHAVIOUR(fabs_lie_side_by_side_in_a_vector),
     BEHAVIOUR(a_fab_goes_where_its_vector_goes),
+    BEHAVIOUR(memory_replaced_in_the_vector_is_another_generation),
     BEHAVIOUR(a_fab_that_reaches_out_of_its_vector_is_an_error),
     BEHAVIOUR(an_array_is_borrowed_with_its_strides),
     BEHAVIOUR(views_of_a_borrowed_array_are_of_the_array),

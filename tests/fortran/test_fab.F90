@@ -390,6 +390,7 @@ contains
   subroutine views_are_of_the_array
     real(ceed_scalar), target :: u(-2:5, 0:3, 3)
     type(dl_managed_tensor_versioned), pointer :: managed
+    type(dl_managed_tensor), pointer :: legacy
     integer(c_int64_t), pointer :: numbers(:)
     integer(ceed_size) :: count
     type(c_ptr) :: tensor
@@ -417,6 +418,10 @@ contains
     if (bad(HERE, ceed_dlpack_delete_versioned(tensor))) return
     if (bad(HERE, ceed_fab_export(fab, ceed_mem_host, ceed_export_shared, tensor, comp=0), &
             ceed_error_dimension)) return
+    if (bad(HERE, ceed_fab_to_dlpack(fab, ceed_mem_host, tensor, box, comp=2))) return
+    call c_f_pointer(tensor, legacy)
+    if (bad(HERE, c_associated(legacy%tensor%data, c_loc(u(0, 1, 2))))) return
+    if (bad(HERE, ceed_dlpack_delete(tensor))) return
     if (bad(HERE, ceed_fab_destroy(fab))) return
   end subroutine
 
