@@ -64,6 +64,8 @@ def _one(component: Any) -> int:
 class Fab(Shared, FabBase):
     """A CeedFab: memory with a box of indices, ghost layers around it, and components.
 
+    Two of them are equal where they are of one object in C.
+
     Made by Ceed.Fab(box), Fab.from_dlpack(x, lo=...), Fab.from_vector(v, box) and
     Fab.from_handle(address). It owns one reference of the C object; its memory lives as long as the
     fab or anything that shares it. Libraries that are handed the fab itself see the whole block,
@@ -217,13 +219,21 @@ class Fab(Shared, FabBase):
 
     @property
     def generation(self) -> int:
-        """A number that changes with resize() and replace(), and when the fab leaves a MultiFab."""
+        """A number that grows with resize() and replace(), when the fab leaves a MultiFab, and when
+        its vector gets other memory.
+        """
         return self._get("uint64_t", "GetGeneration")
 
     @property
     def export_count(self) -> int:
         """How many exports of the memory live."""
         return self._get("CeedSize", "GetExportCount")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Fab) and self.handle == other.handle
+
+    def __hash__(self) -> int:
+        return hash(self.handle)
 
     def __repr__(self) -> str:
         exports = self.export_count
@@ -251,7 +261,7 @@ class Fab(Shared, FabBase):
         if isinstance(region, Box):
             return self._inside(region)
         if not isinstance(region, str):
-            side = integers(region, "a side", self.box.dim)
+            side = integers(region, "a side", self.box.dim, spread=False)
             return Box._of(self._get("CeedBox", "GetGhostRegion", side))
         if region not in REGIONS:
             raise CeedIncompatibleError(

@@ -139,6 +139,8 @@ def test_bounds_on_a_device_are_refused_with_the_remedy():
         ([2**31], [2**31], ValueError, "lo: 2147483648 does not fit in an int32"),
         ([0.5], [1], TypeError, "lo is made of integers, not of 0.5"),
         (["0"], [1], TypeError, "lo is made of integers, not of '0'"),
+        ({0, 1}, [1, 1], TypeError, "lo is a sequence of integers, not a set"),
+        ([0, 1], {1: 2, 3: 4}, TypeError, "hi is a sequence of integers, not a dict"),
     ],
 )
 def test_bounds_that_are_none_are_errors(lo, hi, error, text):
@@ -168,6 +170,13 @@ def test_centring_is_0_or_1(centring):
     ):
         with pytest.raises(pyceedlike.CeedDimensionError, match="centring is 0 for cells and 1"):
             make()
+
+
+def test_an_index_has_a_number_for_each_direction():
+    assert 0 in Box([0], [1])
+    assert [0, 1] in Box([0, 0], [1, 1])
+    with pytest.raises(pyceedlike.CeedDimensionError, match="an index has 1 numbers for 2"):
+        _ = 0 in Box([0, 0], [1, 1])
 
 
 def test_a_text_ends_where_the_box_does():

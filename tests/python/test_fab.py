@@ -196,16 +196,16 @@ def test_a_host_fab_has_no_interface_of_cuda(fab):
     assert not hasattr(fab.view(), "__cuda_array_interface__")
 
 
-def test_torch_as_a_reader_of_plain_bytes_is_refused():
+def test_torch_as_a_reader_of_plain_bytes_is_refused(fab):
     torch = pytest.importorskip("torch")
-    fab = numbered((1, 1, "float64"))
-    with pytest.raises((ValueError, BufferError, RuntimeError)):
-        torch.asarray(fab)  # it would take the bytes for float32
+    for whatever in (fab, fab.view("valid")):
+        with pytest.raises((ValueError, BufferError, RuntimeError)):
+            torch.asarray(whatever)  # it would take the bytes for float32
 
 
-def test_a_field_has_no_plain_bytes():
+def test_a_field_has_no_plain_bytes(fab):
     with pytest.raises(BufferError, match="a field has no plain bytes"):
-        hashlib.sha256(numbered((1, 1, "float64")))
+        hashlib.sha256(fab)
 
 
 def test_jax_as_an_array_has_the_values(jax, fab):
@@ -213,33 +213,59 @@ def test_jax_as_an_array_has_the_values(jax, fab):
     assert np.array_equal(array, expected(fab.whole, fab.ncomp))
 
 
-def test_buffers_are_compact_only_where_they_say_so():
-    fab = numbered((2, 1, "float64"))
+def test_buffers_are_compact_only_where_they_say_so(fab):
     assert memoryview(fab).f_contiguous
     assert memoryview(fab.view(order="nzyx")).c_contiguous
-    assert not memoryview(fab.view("valid")).contiguous
-    assert memoryview(fab.view((0, 0))).nbytes == 8 * fab.box.size
+    gaps = fab.box.dim + fab.ncomp > 2  # else the valid cells lie in one line
+    assert memoryview(fab.view("valid")).contiguous is not gaps
+    bytes_each = np.dtype(fab.scalar).itemsize * fab.ncomp
+    assert memoryview(fab.view((0,) * fab.box.dim)).nbytes == bytes_each * fab.box.size
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3])
-def test_axes_of_length_one_and_none_are_there(dim):
-    fab = pyceedlike.Ceed().Fab(Box([4] * dim, [4] * dim), 1)
+def test_a_whole_block_is_c_contiguous_with_its_axes_the_other_way_round(fab):
+    for order, flag in (("nzyx", "C"), ("xyzn", "F")):
+        assert fab.to_numpy(order=order).flags[flag + "_CONTIGUOUS"]
+    assert address(fab.to_numpy(order="nzyx")) == address(fab.to_numpy())
+
+
+def test_axes_of_length_one_and_none_are_there(kind):
+    dim, ncomp, scalar = kind
+    fab = pyceedlike.Ceed(scalar=scalar).Fab(Box([4] * dim, [4] * dim), ncomp, GHOST[:dim])
     fab.set_value(3.0)
     for through in (through_dlpack, through_the_buffer, through_asarray, through_torch):
-        assert through(fab).shape == (1,) * (dim + 1)
+        assert through(fab.view("valid")).shape == (1,) * dim + (ncomp,)
     empty = fab.view(Box([4] * dim, [3] * dim))
     for through in (through_dlpack, through_legacy_dlpack, through_the_buffer, through_torch):
-        assert through(empty).shape == (0,) * dim + (1,)
+        assert through(empty).shape == (0,) * dim + (ncomp,)
 
 
-def test_a_fab_without_values_gives_nothing_away():
-    fab = pyceedlike.Ceed().Fab(Box([0], [3]))
-    for ask in (fab.__dlpack__, lambda: memoryview(fab), lambda: fab.__array_interface__,
-                fab.to_numpy, lambda: fab.at[0]):  # fmt: skip
+def test_a_fab_without_values_gives_nothing_away(kind):
+    dim, ncomp, scalar = kind
+    fab = pyceedlike.Ceed(scalar=scalar).Fab(box_of(dim), ncomp, GHOST[:dim])
+    asks = [fab.__dlpack__, lambda: memoryview(fab), lambda: fab.__array_interface__,
+            fab.to_numpy, lambda: fab.at[-2], lambda: np.from_dlpack(fab.view("valid")),
+            lambda: memoryview(fab.view((-1,) * dim))]  # fmt: skip
+    for ask in asks:
         with pytest.raises(BufferError, match="no values yet"):
             ask()
     fab.set_value(1.0)
-    assert fab.to_numpy().sum() == 4
+    assert fab.to_numpy().sum() == fab.to_numpy().size
+
+
+def test_a_fab_whose_memory_was_given_back_gives_nothing_away(kind):
+    values, lo, ghost = incoming(kind)
+    vector = pyceedlike.Ceed(scalar=kind[2]).Vector(values.size)
+    vector.set_array(values.ravel("F"), cmode=pyceedlike.USE_POINTER)
+    low, high = (np.array(side) for side in zip(*ghost, strict=True))
+    box = Box(low + lo, np.array(lo) + values.shape[:-1] - 1 - high)
+    fab = Fab.from_vector(vector, box, ghost=ghost, ncomp=kind[1])
+    view = fab.view("valid")
+    assert np.array_equal(fab.to_numpy(), values)
+    vector.take_array()
+    with pytest.raises(BufferError, match="no values yet"):
+        fab.to_numpy()
+    with pytest.raises(pyceedlike.CeedAccessError, match="The view is stale"):
+        np.from_dlpack(view)
 
 
 def test_a_fab_is_made_by_its_makers():
@@ -258,10 +284,10 @@ def test_a_fab_has_the_axes_of_its_box():
 
 
 @pytest.fixture
-def frozen():
-    array = np.arange(24.0).reshape(4, 3, 2)
-    array.flags.writeable = False
-    return Fab.from_dlpack(array, lo=[-1, 0])
+def frozen(kind):
+    values, lo, ghost = incoming(kind)
+    values.flags.writeable = False
+    return Fab.from_dlpack(values, lo=lo, ghost=ghost)
 
 
 def test_read_only_memory_is_so_in_every_protocol(frozen):
@@ -272,12 +298,12 @@ def test_read_only_memory_is_so_in_every_protocol(frozen):
         assert not np.asarray(view).flags.writeable
 
 
-def test_a_view_is_read_only_where_it_is_asked_to_be():
-    fab = numbered((2, 3, "float64"))
+def test_a_view_is_read_only_where_it_is_asked_to_be(fab):
     view = fab.view("valid", read_only=True)
     array = np.from_dlpack(view)
     assert not array.flags.writeable
     assert memoryview(view).readonly
+    assert view.__array_interface__["data"][1] is True
     assert np.shares_memory(array, fab.to_numpy())
     assert np.from_dlpack(fab.view("valid")).flags.writeable
 
@@ -294,10 +320,10 @@ def test_a_legacy_request_for_read_only_memory_is_a_private_copy(frozen):
 def test_torch_gets_a_copy_of_what_it_must_not_write(frozen):
     pytest.importorskip("torch")
     tensor = frozen.to_torch()
-    assert np.array_equal(tensor.numpy(), frozen.to_numpy())
-    tensor[0] = 9.0
-    assert frozen.to_numpy()[0].max() < 9.0
-    assert not frozen.exchange.shared or frozen.to_torch(copy=True).data_ptr() != tensor.data_ptr()
+    before = frozen.to_numpy().copy()
+    assert np.array_equal(tensor.numpy(), before)
+    tensor[...] = -9.0
+    assert np.array_equal(frozen.to_numpy(), before)
     with pytest.raises(pyceedlike.CeedCopyError, match="copy=False, but this memory is read-only"):
         frozen.to_torch(copy=False)
 
@@ -306,7 +332,7 @@ def test_read_only_memory_can_not_be_written(frozen):
     with pytest.raises(pyceedlike.CeedAccessError):
         frozen.set_value(1.0)
     with pytest.raises(ValueError, match="read-only"):
-        frozen.at[-1] = 0.0
+        frozen.at[frozen.box.lo] = 0.0
 
 
 # --- Copies ----------------------------------------------------------------------------------
@@ -324,15 +350,18 @@ def test_a_copy_is_compact_and_its_own(fab, order):
         assert np.array_equal(fab.to_numpy(region), wanted)
 
 
-def test_a_copy_outlives_everything_else():
-    fab = pyceedlike.Ceed().Fab(Box([0], [50 * 2**17 - 1]))
-    fab.set_value(7.0)
-    copy = fab.to_numpy(copy=True)
+@pytest.mark.parametrize("region", ["whole", "valid"])
+def test_a_copy_outlives_everything_else(kind, region):
+    fab = numbered(kind)
+    box = fab.region(region)
+    copy = fab.to_numpy(region, copy=True)
+    other = np.asarray(fab.view(region)).copy()
     del fab
-    gc.collect()
-    others = [np.full(50 * 2**17, 1.0) for _ in range(2)]
-    assert (copy == 7.0).all()
-    assert len(others) == 2
+    small = [np.full(copy.shape, 1.0) for _ in range(100)]  # in the place of what is gone
+    large = np.full(50 * 2**17, 1.0)
+    assert np.array_equal(copy, expected(box, kind[1]))
+    assert np.array_equal(copy, other)
+    assert large.size > len(small)
 
 
 # --- JAX -------------------------------------------------------------------------------------
@@ -379,15 +408,15 @@ def test_jax_shares_each_axis_order(jax):
         del x
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3])
-def test_jax_shares_axes_of_length_one(jax, dim):
+def test_jax_shares_axes_of_length_one(jax, kind):
+    dim, ncomp, scalar = kind
     for axis in range(dim):
         hi = [3 + i for i in range(dim)]
         hi[axis] = 0
-        fab = pyceedlike.Ceed().Fab(Box([0] * dim, hi), 3)
+        fab = pyceedlike.Ceed(scalar=scalar).Fab(Box([0] * dim, hi), ncomp)
         fab.set_value(2.0)
         x = fab.to_jax(copy=False)
-        assert x.shape == (*(h + 1 for h in hi), 3)
+        assert x.shape == (*(h + 1 for h in hi), ncomp)
         assert x.unsafe_buffer_pointer() % 64 == 0
         assert float(x.sum()) == 2.0 * x.size
 
@@ -443,13 +472,18 @@ def test_at_has_the_cell_of_each_index(fab):
         assert fab.at[index] == wanted[place]
 
 
-def test_bounds_of_exactly_0_are_bounds_in_every_direction(fab):
-    wanted = expected(fab.whole, fab.ncomp)
-    for axis, (low, high) in enumerate(zip(fab.whole.lo, fab.whole.hi, strict=True)):
-        if not low <= 0 <= high:
-            continue
-        for key, places in ((slice(0, None), slice(-low, None)), (slice(None, 0), slice(-low))):
-            part = (slice(None),) * axis
+def test_bounds_of_exactly_0_are_bounds_in_every_direction(kind):
+    dim, ncomp, scalar = kind
+    fab = pyceedlike.Ceed(scalar=scalar).Fab(Box([-2, -1, -3][:dim], [1, 3, 2][:dim]), ncomp,
+                                             GHOST[:dim])  # fmt: skip
+    fab.set_value(0.0)
+    wanted = expected(fab.whole, ncomp)
+    fab.to_numpy()[...] = wanted
+    for axis, low in enumerate(fab.whole.lo):
+        part = (slice(None),) * axis
+        for key, places in ((slice(0, None), slice(-low, None)), (slice(None, 0), slice(-low)),
+                            (slice(0, 1), slice(-low, 1 - low)), (slice(-1, 0), [-low - 1]),
+                            (slice(0, -2, -1), [-low, -low - 1]), ([0], [-low])):  # fmt: skip
             assert np.array_equal(fab.at[(*part, key)], wanted[(*part, places)])
 
 
@@ -497,6 +531,22 @@ def test_what_is_no_component_is_an_error(components):
     fab = numbered((1, 3, "float64"))
     with pytest.raises(IndexError, match="components"):
         fab.view(components=components)
+
+
+@pytest.mark.parametrize("side", [1, np.int64(-1), {-1, 1}, {0: 1, 1: 1}], ids=str)
+def test_a_side_has_a_number_for_each_direction(side):
+    fab = numbered((2, 1, "float64"))
+    with pytest.raises((TypeError, pyceedlike.CeedDimensionError), match="a side"):
+        fab.view(side)
+
+
+def test_fabs_are_equal_where_they_are_one():
+    fab = numbered((1, 1, "float64"))
+    again = Fab.from_handle(fab.handle)
+    assert fab == again
+    assert hash(fab) == hash(again)
+    assert fab != numbered((1, 1, "float64"))
+    assert fab != fab.handle
 
 
 def test_a_side_may_be_an_array():
@@ -589,10 +639,22 @@ def test_an_array_of_another_shape_is_not_of_the_region():
         fab.at(fab.to_numpy("valid"))
 
 
-def test_plain_arrays_keep_numpys_meaning():
-    fab = numbered((1, 1, "float64"))
-    assert fab.to_numpy()[-1] == fab.to_numpy()[3] == fab.at[0]
-    assert fab.at[-1] != fab.to_numpy()[-1]
+def test_plain_arrays_keep_numpys_meaning(fab):
+    wanted = expected(fab.whole, fab.ncomp)
+    last = (-1,) * fab.box.dim
+    assert np.array_equal(fab.to_numpy()[last], wanted[last])
+    assert np.array_equal(fab.to_numpy()[last], fab.at[fab.whole.hi])
+
+
+def test_minus_one_is_the_cell_or_an_error(fab):
+    wanted = expected(fab.whole, fab.ncomp)
+    for axis, low in enumerate(fab.whole.lo):
+        key = (*(slice(None),) * axis, -1)
+        if low <= -1:
+            assert np.array_equal(fab.at[key], wanted[(*key[:-1], -1 - low)])
+        else:
+            with pytest.raises(IndexError, match="-1 is outside of axis"):
+                fab.at[key]
 
 
 def test_positions_index_what_can_not_be_set():
@@ -667,36 +729,47 @@ def test_a_broadcast_array_is_copied_or_refused(kind):
 
 
 @pytest.mark.parametrize("dtype", [">f8", "i8", "c16", "f2", "?"])
-def test_other_types_are_errors(dtype):
+def test_other_types_are_errors(kind, dtype):
+    values, lo, ghost = incoming(kind)
     with pytest.raises((BufferError, TypeError)):
-        Fab.from_dlpack(np.zeros((3, 1), dtype), lo=[0])
+        Fab.from_dlpack(values.astype(dtype), lo=lo, ghost=ghost)
 
 
-def test_another_precision_is_an_error_that_names_both():
-    with pytest.raises(BufferError, match=r"float32.*float64"):
-        Fab.from_dlpack(np.zeros((3, 1), "float32"), lo=[0], ceed=pyceedlike.Ceed())
+def test_another_precision_is_an_error_that_names_both(kind):
+    values, lo, ghost = incoming(kind)
+    (other,) = {"float32", "float64"} - {kind[2]}
+    with pytest.raises(BufferError, match=rf"{kind[2]}.*{other}"):
+        Fab.from_dlpack(values, lo=lo, ghost=ghost, ceed=pyceedlike.Ceed(scalar=other))
 
 
-def test_read_only_memory_stays_so():
-    array = np.zeros((3, 1))
+def test_read_only_memory_stays_so(kind):
+    array, lo, ghost = incoming(kind)
     array.flags.writeable = False
-    fab = Fab.from_dlpack(array, lo=[0])
+    fab = Fab.from_dlpack(array, lo=lo, ghost=ghost)
     assert fab.exchange.shared
     with pytest.raises(pyceedlike.CeedAccessError):
         fab.set_value(1.0)
-    assert Fab.from_dlpack(array, lo=[0], writable=True).exchange.shared is False
+    assert Fab.from_dlpack(array, lo=lo, writable=True).exchange.shared is False
 
 
 def test_reversed_memory_ends_no_interpreter():
     run_well("""
-import numpy as np, pyceedlike
-fab = pyceedlike.Fab.from_dlpack(np.arange(6.0).reshape(6, 1)[::-1], lo=[0])
-assert fab.to_numpy().ravel().tolist() == [5, 4, 3, 2, 1, 0]
+import itertools, numpy as np, pyceedlike
 try:
     import torch
 except ImportError:
-    raise SystemExit
-assert torch.from_dlpack(fab).ravel().tolist() == [5, 4, 3, 2, 1, 0]
+    torch = None
+for dim, ncomp in itertools.product((1, 2, 3), (1, 3)):
+    shape = (*(4, 3, 5)[:dim], ncomp)
+    values = np.arange(float(np.prod(shape))).reshape(shape)
+    for axis in range(dim + 1):
+        x = np.flip(values, axis)
+        lo, ghost = [-2, 0, 3], [(1, 0), (1, 1), (0, 2)]
+        fab = pyceedlike.Fab.from_dlpack(x, lo=lo[:dim], ghost=ghost[:dim])
+        assert np.array_equal(fab.to_numpy(), x)
+        if torch:
+            assert np.array_equal(torch.from_dlpack(fab).numpy(), x)
+            assert torch.from_dlpack(fab.view("valid")).numpy().size == fab.box.size * ncomp
 """)
 
 
@@ -742,18 +815,23 @@ def test_bounds_that_do_not_fit_are_errors(arguments, text):
 
 
 @pytest.mark.parametrize("nx", [-1, 0, 1, 50])
-def test_bounds_are_fortrans(nx):
-    """U(-2:nx+2) has the bounds -2 and nx+2 and nx+5 elements."""
-    array = np.zeros((max(nx + 5, 0), 1))
-    fab = Fab.from_dlpack(array, lo=[-2], ghost=2)
-    assert (fab.whole.lo, fab.whole.hi, fab.whole.size) == ((-2,), (nx + 2,), nx + 5)
-    assert (fab.box.lo, fab.box.hi) == ((0,), (nx,))
+@pytest.mark.parametrize("dim", [1, 2, 3])
+@pytest.mark.parametrize("ncomp", [1, 3])
+def test_bounds_are_fortrans(dim, ncomp, nx):
+    """U(-2:nx+2, -1:1, 0:4) has the bounds -2 and nx+2 and nx+5 elements in x."""
+    array = np.zeros((*(nx + 5, 3, 5)[:dim], ncomp), order="F")
+    fab = Fab.from_dlpack(array, lo=[-2, -1, 0][:dim], ghost=[2, (1, 0), (0, 3)][:dim])
+    assert fab.whole == Box([-2, -1, 0][:dim], [nx + 2, 1, 4][:dim])
+    assert fab.box == Box([0, 0, 0][:dim], [nx, 1, 1][:dim])
+    assert fab.to_numpy().shape == array.shape
+    assert fab.exchange.shared
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3])
-def test_openpmd_writes_what_the_fab_holds(tmp_path, dim):
+@pytest.mark.parametrize("ncomp", [1, 3])
+def test_openpmd_writes_what_the_fab_holds(tmp_path, dim, ncomp):
     io = pytest.importorskip("openpmd_api")
-    fab = numbered((dim, 1, "float64"))
+    fab = numbered((dim, ncomp, "float64"))
     shape = list(fab.whole.shape[::-1])
     path = str(tmp_path / "field.json")
     series = io.Series(path, io.Access.create)
@@ -761,13 +839,13 @@ def test_openpmd_writes_what_the_fab_holds(tmp_path, dim):
     mesh.axis_labels = list("zyx"[-dim:])
     record = mesh[io.Mesh_Record_Component.SCALAR]
     record.reset_dataset(io.Dataset(np.dtype("float64"), shape))
-    record.store_chunk(fab.to_numpy(order="nzyx")[0])
+    record.store_chunk(fab.to_numpy(order="nzyx")[-1])
     series.close()
     series = io.Series(path, io.Access.read_only)
     record = series.iterations[0].meshes["u"][io.Mesh_Record_Component.SCALAR]
     chunk = record.load_chunk()
     series.flush()
-    assert np.array_equal(chunk, expected(fab.whole, 1)[..., 0].T)
+    assert np.array_equal(chunk, expected(fab.whole, ncomp)[..., -1].T)
 
 
 # --- Values and vectors ----------------------------------------------------------------------
@@ -867,11 +945,12 @@ ORDERS_OF_ENDS = list(itertools.permutations(["array", "view", "fab"]))
 
 
 @pytest.mark.parametrize("names", ORDERS_OF_ENDS, ids="-".join)
-def test_memory_lives_until_the_last_holder_goes(names):
-    memory = Memory(8 * 6)
-    source = np.frombuffer(memory, float).reshape(3, 2)
+def test_memory_lives_until_the_last_holder_goes(kind, names):
+    values, lo, ghost = incoming(kind)
+    memory = Memory(values.nbytes)
+    source = np.frombuffer(memory, kind[2]).reshape(values.shape)
     alive = weakref.ref(memory)
-    holders = {"fab": Fab.from_dlpack(source, lo=[-1])}
+    holders = {"fab": Fab.from_dlpack(source, lo=lo, ghost=ghost)}
     holders["view"] = holders["fab"].view("valid")
     holders["array"] = np.from_dlpack(holders["view"])
     del memory, source
@@ -880,7 +959,6 @@ def test_memory_lives_until_the_last_holder_goes(names):
         if "array" in holders:
             holders["array"][...] = 3.0
         del holders[name]
-        gc.collect()
     assert alive() is None
 
 

@@ -56,7 +56,11 @@ def test_a_multifab_has_its_boxes(mf):
     assert mf.ghost == GHOST[: mf.boxes[0].dim]
     assert [fab.ghost for fab in mf] == [mf.ghost] * 3
     assert [fab.handle for fab in mf] == [mf[i].handle for i in range(3)]
+    assert list(mf) == [mf[0], mf[1], mf[2]]
+    assert mf[1] in mf
     assert mf[-1].handle == mf[2].handle
+    with pytest.raises(TypeError, match="not reversible"):
+        reversed(mf)
     with pytest.raises(IndexError, match="box 3 of 3"):
         mf[3]
 
@@ -320,17 +324,15 @@ def test_tensors_of_another_type_are_errors():
         mf.scatter({(2, 3): np.zeros((1, 1, 3, 2), "float32")})
 
 
-@pytest.mark.parametrize("dim", [2, 3])
-def test_a_convolution_on_batches_is_that_on_the_domain(dim):
+def test_a_convolution_on_batches_is_that_on_the_domain(mf):
     torch = pytest.importorskip("torch")
-    convolve = {2: torch.nn.functional.conv2d, 3: torch.nn.functional.conv3d}[dim]
-    boxes = [Box(*box) for box in L_SHAPE[dim]]
-    mf = pyceedlike.Ceed().MultiFab(boxes, 2, ghost=1)
+    dim, ncomp = mf.hull.dim, mf.ncomp
+    convolve = getattr(torch.nn.functional, f"conv{dim}d")
     mf.set_value(0.0)
     random = np.random.default_rng(7)
     for fab in mf:
-        fab.to_numpy("valid")[...] = random.standard_normal((*fab.box.shape, 2))
-    kernel = torch.from_numpy(random.standard_normal((2, 2) + (3,) * dim))
+        fab.to_numpy("valid")[...] = random.standard_normal((*fab.box.shape, ncomp))
+    kernel = torch.from_numpy(random.standard_normal((ncomp, ncomp) + (3,) * dim))
     gathered, cover = mf.gather(mf.hull.grow(1), fill=0.0)
     image = torch.from_numpy(gathered.to_numpy(order="nzyx"))[None]
     wanted = convolve(image, kernel)[0].numpy().T
