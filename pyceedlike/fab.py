@@ -219,9 +219,7 @@ class Fab(Shared, FabBase):
 
     @property
     def generation(self) -> int:
-        """A number that grows with resize() and replace(), when the fab leaves a MultiFab, and when
-        its vector gets other memory.
-        """
+        """A number that grows when box or memory are replaced, also in a MultiFab or a vector."""
         return self._get("uint64_t", "GetGeneration")
 
     @property

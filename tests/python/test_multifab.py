@@ -438,3 +438,13 @@ def test_what_a_picture_has_not_is_an_error(axes, style, error, text):
     mf.set_value(1.5)
     with pytest.raises(error, match=text):
         mf.plot(axes=axes, **style)
+
+
+@pytest.mark.parametrize("index", [-1, 4])
+def test_a_slice_outside_of_the_boxes_is_an_error(axes, index):
+    mf = pyceedlike.Ceed().MultiFab([Box([0, 0, 0], [2, 1, 3])])
+    mf.set_value(1.5)
+    with pytest.raises(
+        pyceedlike.CeedDimensionError, match=rf"index {index} .* z, which is 0\.\.3"
+    ):
+        mf.plot(axes=axes, index=index)
