@@ -1339,6 +1339,38 @@ static int fabs_that_share_memory_are_copied(void) {
 }
 
 // Entry by entry, every one would be the first.
+// The last entry of one is the first of the other.
+static int fabs_that_share_one_entry_are_copied(void) {
+  for (int up = 0; up < 2; up++) {
+    CeedBox box = BoxOf(1, 0, 0, 0, 3, 0, 0);
+    CeedVector vec = Iota(7);
+    CeedFab low = NULL, high = NULL;
+    ASSERT_OK(CeedFabCreateFromVector(vec, 0, NULL, box, no_ghost, 1, &low));
+    ASSERT_OK(CeedFabCreateFromVector(vec, 3, NULL, box, no_ghost, 1, &high));
+    ASSERT_OK(CeedFabCopy(up ? low : high, NULL, 0, 1, up ? high : low, 0));
+    if (up) {
+      ASSERT_VALUES(vec, 0, 1, 2, 0, 1, 2, 3);
+    } else {
+      ASSERT_VALUES(vec, 3, 4, 5, 6, 4, 5, 6);
+    }
+    ASSERT_OK(CeedFabDestroy(&low));
+    ASSERT_OK(CeedFabDestroy(&high));
+    ASSERT_OK(CeedVectorDestroy(&vec));
+  }
+  return TEST_PASSED;
+}
+
+static int a_fab_without_values_has_none_to_copy_to_itself(void) {
+  CeedFab fab = NULL;
+  CeedScalar *array;
+
+  ASSERT_OK(CeedFabCreate(ceed, ValidBox(2), ghosts, 3, &fab));
+  ASSERT_CODE(CEED_ERROR_INCOMPLETE, CeedFabCopy(fab, NULL, 0, 3, fab, 0));
+  ASSERT_CODE(CEED_ERROR_INCOMPLETE, CeedFabGetArray(fab, CEED_MEM_HOST, &array));
+  ASSERT_OK(CeedFabDestroy(&fab));
+  return TEST_PASSED;
+}
+
 static int fabs_that_lie_inside_each_other_are_copied(void) {
   const CeedSize strides[4] = {2, 1, 1, 1};
   CeedVector vec = Iota(9);
@@ -1447,6 +1479,8 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(a_whole_copy_is_a_first_value),
     BEHAVIOUR(fabs_that_do_not_meet_are_not_changed),
     BEHAVIOUR(fabs_that_share_memory_are_copied),
+    BEHAVIOUR(fabs_that_share_one_entry_are_copied),
+    BEHAVIOUR(a_fab_without_values_has_none_to_copy_to_itself),
     BEHAVIOUR(fabs_that_lie_inside_each_other_are_copied),
     BEHAVIOUR(components_of_one_fab_are_copied_to_each_other),
     BEHAVIOUR(a_refused_copy_changes_nothing),

@@ -551,6 +551,31 @@ static int fabs_that_share_a_vector_are_filled(void) {
 }
 
 // The other fab has a vector of its own, which it fills.
+// One fab is the whole vector, the other lies inside of it, in either order.
+static int setting_a_whole_vector_without_values_is_its_first_value(void) {
+  const CeedGhost two = {{2}, {2}};
+
+  for (CeedInt first = 0; first < 2; first++) {
+    CeedBox boxes[] = {BoxOf(1, 0, 0, 0, 3, 0, 0), BoxOf(1, 4, 0, 0, 7, 0, 0)};
+    CeedVector vec = NULL;
+    CeedMultiFab mf = MultiFabOf(2, boxes, no_ghost, 1);
+    ASSERT_OK(CeedVectorCreate(ceed, 8, &vec));
+    for (CeedInt i = 0; i < 2; i++) {
+      bool is_whole = i == first;
+      CeedFab fab = NULL;
+      ASSERT_OK(CeedFabCreateFromVector(vec, is_whole ? 0 : 2, NULL, boxes[i],
+                                        is_whole ? two : no_ghost, 1, &fab));
+      ASSERT_OK(CeedMultiFabSetFab(mf, i, fab, false));
+      ASSERT_OK(CeedFabDestroy(&fab));
+    }
+    ASSERT_OK(CeedMultiFabSetValue(mf, 3));
+    ASSERT_VALUES(vec, 3, 3, 3, 3, 3, 3, 3, 3);
+    ASSERT_OK(CeedMultiFabDestroy(&mf));
+    ASSERT_OK(CeedVectorDestroy(&vec));
+  }
+  return TEST_PASSED;
+}
+
 static int setting_a_part_of_a_vector_without_values_is_an_error(void) {
   CeedBox boxes[] = {BoxOf(1, 0, 0, 0, 2, 0, 0), BoxOf(1, 3, 0, 0, 5, 0, 0)};
   CeedMultiFab mf = MultiFabOf(2, boxes, no_ghost, 1);
@@ -639,6 +664,47 @@ static int no_stale_ghost_gets_inside(void) {
   }
   ASSERT_OK(CeedFabDestroy(&fab));
   ASSERT_OK(CeedMultiFabDestroy(&mf));
+  return TEST_PASSED;
+}
+
+// All entries of the i-th fab of two are i + 1; the one of `index` in the gathered array.
+static CeedScalar GatheredAt(const CeedBox *boxes, CeedGhost ghost, bool with_ghosts,
+                             CeedInt index) {
+  CeedMultiFab mf = MultiFabOf(2, boxes, ghost, 1);
+  CeedBox hull = {0};
+  CeedFab fab = NULL;
+  CeedScalar value;
+
+  for (CeedInt i = 0; i < 2; i++) {
+    fab = FabAt(mf, i);
+    CeedFabSetValue(fab, NULL, 0, 1, (CeedScalar)(i + 1));
+    CeedFabDestroy(&fab);
+  }
+  CeedMultiFabGetHull(mf, &hull);
+  CeedFabCreate(ceed, hull, no_ghost, 1, &fab);
+  CeedMultiFabGather(mf, with_ghosts, -1, fab, NULL);
+  value = EntryOf(fab, &index, 0);
+  CeedFabDestroy(&fab);
+  CeedMultiFabDestroy(&mf);
+  return value;
+}
+
+static int of_gathered_nodes_and_ghosts_the_first_in_the_list_counts(void) {
+  const CeedGhost one = {{1}, {1}};
+
+  for (int first = 0; first < 2; first++) {
+    CeedBox nodes[2], apart[2];
+    nodes[first] = BoxOf(1, 0, 0, 0, 4, 0, 0);
+    nodes[1 - first] = BoxOf(1, 4, 0, 0, 8, 0, 0);
+    apart[first] = BoxOf(1, 0, 0, 0, 1, 0, 0);
+    apart[1 - first] = BoxOf(1, 3, 0, 0, 4, 0, 0);
+    for (int i = 0; i < 2; i++) nodes[i].centring = 1;
+    ASSERT_NUMBER(GatheredAt(nodes, no_ghost, false, 4), 1);
+    ASSERT_NUMBER(GatheredAt(nodes, no_ghost, false, 0), first + 1);
+    ASSERT_NUMBER(GatheredAt(apart, one, true, 2), 1);
+    ASSERT_NUMBER(GatheredAt(apart, one, true, 4), 2 - first);
+    ASSERT_NUMBER(GatheredAt(apart, one, false, 2), -1);
+  }
   return TEST_PASSED;
 }
 
@@ -1006,9 +1072,11 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(periods_that_boxes_do_not_fit_in_are_errors),
     BEHAVIOUR(a_refused_filling_writes_no_cell),
     BEHAVIOUR(fabs_that_share_a_vector_are_filled),
+    BEHAVIOUR(setting_a_whole_vector_without_values_is_its_first_value),
     BEHAVIOUR(setting_a_part_of_a_vector_without_values_is_an_error),
     BEHAVIOUR(gathering_prefers_valid_cells_and_says_what_is_covered),
     BEHAVIOUR(no_stale_ghost_gets_inside),
+    BEHAVIOUR(of_gathered_nodes_and_ghosts_the_first_in_the_list_counts),
     BEHAVIOUR(gathering_into_what_does_not_fit_is_an_error),
     BEHAVIOUR(valid_cells_are_copied_to_another_list_of_boxes),
     BEHAVIOUR(fabs_of_both_lists_are_copied),
