@@ -11,7 +11,7 @@ typedef struct {
 } Leaf;
 
 struct CeedBoxTree_private {
-  CeedInt count;  /* of boxes that have indices */
+  CeedInt count;  /* of boxes */
   CeedBox *nodes; /* 1 is the root, 2i and 2i + 1 lie below i, from `count` on are the boxes */
   CeedInt *index; /* of each box in the list that it came from */
   CeedInt *found;
@@ -35,37 +35,32 @@ static int CompareLeaves(const void *a, const void *b) {
   return x->centre[slowest] < y->centre[slowest] ? -1 : 1;
 }
 
-static CeedInt FillLeaves(CeedInt num_boxes, const CeedBox *boxes, Leaf *leaves) {
-  CeedInt count = 0;
-
-  for (CeedInt i = 0; i < num_boxes; i++) {
-    Leaf *leaf = &leaves[count];
-    if (!BoxHasIndices(&boxes[i])) continue;
+static void FillLeaves(CeedInt count, const CeedBox *boxes, Leaf *leaves) {
+  for (CeedInt i = 0; i < count; i++) {
     for (int d = 0; d < boxes[i].dim; d++) {
-      leaf->centre[d] =
-          (uint64_t)((int64_t)boxes[i].lo[d] + boxes[i].hi[d] - 2 * (int64_t)INT32_MIN);
+      int64_t twice = (int64_t)boxes[i].lo[d] + boxes[i].hi[d];
+      leaves[i].centre[d] = (uint64_t)(twice - 2 * (int64_t)INT32_MIN);
     }
-    leaf->index = i;
-    count++;
+    leaves[i].index = i;
   }
   qsort(leaves, (size_t)count, sizeof *leaves, CompareLeaves);
-  return count;
 }
 
-static int FillTree(Ceed ceed, CeedInt num_boxes, const CeedBox *boxes, CeedBoxTree tree) {
+static int FillTree(Ceed ceed, const CeedBox *boxes, CeedBoxTree tree) {
+  CeedInt count = tree->count;
   Leaf *leaves;
 
-  CeedCall(CeedAllocate(ceed, 2 * (CeedSize)num_boxes, sizeof *tree->nodes, &tree->nodes));
-  CeedCall(CeedAllocate(ceed, num_boxes, sizeof *tree->index, &tree->index));
-  CeedCall(CeedAllocate(ceed, num_boxes, sizeof *tree->found, &tree->found));
-  CeedCall(CeedAllocate(ceed, num_boxes, sizeof *leaves, &leaves));
-  tree->count = FillLeaves(num_boxes, boxes, leaves);
-  for (CeedInt i = 0; i < tree->count; i++) {
+  CeedCall(CeedAllocate(ceed, 2 * (CeedSize)count, sizeof *tree->nodes, &tree->nodes));
+  CeedCall(CeedAllocate(ceed, count, sizeof *tree->index, &tree->index));
+  CeedCall(CeedAllocate(ceed, count, sizeof *tree->found, &tree->found));
+  CeedCall(CeedAllocate(ceed, count, sizeof *leaves, &leaves));
+  FillLeaves(count, boxes, leaves);
+  for (CeedInt i = 0; i < count; i++) {
     tree->index[i] = leaves[i].index;
-    tree->nodes[tree->count + i] = boxes[leaves[i].index];
+    tree->nodes[(size_t)count + (size_t)i] = boxes[leaves[i].index];
   }
-  for (CeedInt i = tree->count - 1; i > 0; i--) {
-    tree->nodes[i] = BoxHull(&tree->nodes[2 * (size_t)i], &tree->nodes[2 * (size_t)i + 1]);
+  for (size_t i = (size_t)count; i-- > 1;) {
+    tree->nodes[i] = BoxHull(&tree->nodes[2 * i], &tree->nodes[2 * i + 1]);
   }
   free(leaves);
   return CEED_ERROR_SUCCESS;
@@ -76,7 +71,8 @@ int CeedBoxTreeCreate(Ceed ceed, CeedInt num_boxes, const CeedBox *boxes, CeedBo
   int code;
 
   CeedCall(CeedAllocate(ceed, 1, sizeof *new_tree, &new_tree));
-  code = FillTree(ceed, num_boxes, boxes, new_tree);
+  new_tree->count = num_boxes;
+  code = FillTree(ceed, boxes, new_tree);
   if (code) {
     CeedBoxTreeDestroy(new_tree);
     return code;

@@ -13,7 +13,8 @@ from ._lib import LIBRARIES, Library
 from ._object import Object
 from .box import Box, Ghost, ghost_from, ghost_of, ghost_struct, integers
 from .ceed import Ceed
-from .fab import Components, Fab, Region
+from .fab import Fab
+from .fab_view import Components, Region
 
 if TYPE_CHECKING:
     import matplotlib.cm

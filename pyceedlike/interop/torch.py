@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     import numpy
     import torch
 
-    from ..fab import Fab, FabView
+    from ..fab import Fab
+    from ..fab_view import FabView
     from ..vector import Vector
 
 

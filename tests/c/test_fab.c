@@ -60,6 +60,10 @@ static int shapes_that_cannot_be_are_errors(void) {
   ASSERT_SAYS("more than memory holds");
   ASSERT_CODE(CEED_ERROR_DIMENSION,
               CeedFabCreate(ceed, BoxOf(3, 0, 0, 0, m - 1, m - 1, m - 1), one, m, &fab));
+  // 2^64 cells, which are 0 to a product of 64 bits.
+  ASSERT_CODE(CEED_ERROR_DIMENSION,
+              CeedFabCreate(ceed, BoxOf(2, INT32_MIN, INT32_MIN, 0, m, m, 0), no_ghost, 1, &fab));
+  ASSERT_SAYS("more than memory holds");
   ASSERT_CODE(CEED_ERROR_INCOMPATIBLE, CeedFabCreate(ceed, (CeedBox){.dim = 4}, one, 1, &fab));
   ASSERT(!fab);
   return TEST_PASSED;
@@ -939,6 +943,9 @@ static int tensors_that_are_no_fab_are_refused_and_left_alone(void) {
   FakeInit(&fake, data, 3, DIMS(4, 4, 0), NULL);
   PASSES(TestRefused(&fake, CEED_ERROR_DIMENSION, CEED_ORDER_XYZN, zero, no_ghost));
   ASSERT_SAYS("0 components");
+  FakeInit(&fake, data, 2, DIMS(0, ((int64_t)1 << 32) + 1), NULL);
+  PASSES(TestRefused(&fake, CEED_ERROR_DIMENSION, CEED_ORDER_XYZN, zero, no_ghost));
+  ASSERT_SAYS("4294967297 components");
   FakeInit(&fake, data, 2, DIMS(4, 1), NULL);
   PASSES(TestRefused(&fake, CEED_ERROR_DIMENSION, CEED_ORDER_XYZN, end, no_ghost));
   PASSES(TestRefused(&fake, CEED_ERROR_DIMENSION, CEED_ORDER_XYZN, zero, (CeedGhost){{3}, {2}}));
@@ -1339,19 +1346,21 @@ static int fabs_that_share_memory_are_copied(void) {
 }
 
 // Entry by entry, every one would be the first.
-// The last entry of one is the first of the other.
+// The last entry of one is the first of the other; between the entries lie those of others.
 static int fabs_that_share_one_entry_are_copied(void) {
+  const CeedSize strides[4] = {2, 1, 1, 1};
+
   for (int up = 0; up < 2; up++) {
     CeedBox box = BoxOf(1, 0, 0, 0, 3, 0, 0);
-    CeedVector vec = Iota(7);
+    CeedVector vec = Iota(13);
     CeedFab low = NULL, high = NULL;
-    ASSERT_OK(CeedFabCreateFromVector(vec, 0, NULL, box, no_ghost, 1, &low));
-    ASSERT_OK(CeedFabCreateFromVector(vec, 3, NULL, box, no_ghost, 1, &high));
+    ASSERT_OK(CeedFabCreateFromVector(vec, 0, strides, box, no_ghost, 1, &low));
+    ASSERT_OK(CeedFabCreateFromVector(vec, 6, strides, box, no_ghost, 1, &high));
     ASSERT_OK(CeedFabCopy(up ? low : high, NULL, 0, 1, up ? high : low, 0));
     if (up) {
-      ASSERT_VALUES(vec, 0, 1, 2, 0, 1, 2, 3);
+      ASSERT_VALUES(vec, 0, 1, 2, 3, 4, 5, 0, 7, 2, 9, 4, 11, 6);
     } else {
-      ASSERT_VALUES(vec, 3, 4, 5, 6, 4, 5, 6);
+      ASSERT_VALUES(vec, 6, 1, 8, 3, 10, 5, 12, 7, 8, 9, 10, 11, 12);
     }
     ASSERT_OK(CeedFabDestroy(&low));
     ASSERT_OK(CeedFabDestroy(&high));
