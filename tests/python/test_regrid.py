@@ -7,21 +7,11 @@ import weakref
 
 import numpy as np
 import pytest
-from fields import KINDS, box_of, expected, numbered
+from fields import box_of, expected, numbered
 from helpers import Memory
 
 import pyceedlike
 from pyceedlike import Box, Fab
-
-
-@pytest.fixture(params=KINDS)
-def kind(request):
-    return request.param
-
-
-@pytest.fixture
-def fab(kind):
-    return numbered(kind)
 
 
 def test_a_resize_under_views_is_an_error_that_counts_them(fab):
