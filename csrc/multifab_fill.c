@@ -158,12 +158,11 @@ static int CheckPeriod(Ceed ceed, const CeedBox *hull, const CeedInt period[3]) 
   return CEED_ERROR_SUCCESS;
 }
 
-static int MakePlan(CeedMultiFab mf, const CeedInt period[3], CeedGhostPlan *plan) {
-  Search s = {.mf = mf};
+static int MakePlan(CeedMultiFab mf, const CeedBox *hull, const CeedInt period[3],
+                    CeedGhostPlan *plan) {
+  Search s = {.mf = mf, .hull = *hull};
   int code;
 
-  CeedCall(CeedMultiFabGetHull(mf, &s.hull));
-  CeedCall(CheckPeriod(mf->base.ceed, &s.hull, period));
   CeedCall(CeedAllocate(mf->base.ceed, 1, sizeof *s.plan, &s.plan));
   memcpy(s.plan->period, period, sizeof s.plan->period);
   code = AddAll(&s);
@@ -186,11 +185,11 @@ static bool IsCurrent(CeedMultiFab mf, const CeedInt period[3]) {
   return is_current;
 }
 
-static int UpdatePlan(CeedMultiFab mf, const CeedInt period[3]) {
+static int UpdatePlan(CeedMultiFab mf, const CeedBox *hull, const CeedInt period[3]) {
   CeedGhostPlan plan;
 
   if (IsCurrent(mf, period)) return CEED_ERROR_SUCCESS;
-  CeedCall(MakePlan(mf, period, &plan));
+  CeedCall(MakePlan(mf, hull, period, &plan));
   CeedGhostPlanDestroy(mf->list.plan);
   mf->list.plan = plan;
   return CEED_ERROR_SUCCESS;
@@ -207,16 +206,26 @@ static void Fill(CeedMultiFab mf, const Patch *patch) {
                   CeedHostEntry(to, patch->target), to->shape.strides);
 }
 
+/* Who has the writer's access to all fabs is alone, with the plan, too. */
 int CeedMultiFabFillGhosts(CeedMultiFab mf, const CeedInt *period) {
   CeedInt periods[3] = {0, 0, 0};
   CeedVectorList vectors;
+  CeedBox hull;
+  int code;
 
   CeedCall(CeedObjectCheck(mf, CEED_KIND_MULTIFAB));
   if (!mf->list.num_boxes) return CEED_ERROR_SUCCESS;
   for (int d = 0; period && d < mf->list.boxes[0].dim; d++) periods[d] = period[d];
-  CeedCall(UpdatePlan(mf, periods));
+  CeedCall(CeedMultiFabGetHull(mf, &hull));
+  CeedCall(CheckPeriod(mf->base.ceed, &hull, periods));
+  if (!mf->list.num_local) return CEED_ERROR_SUCCESS;
   CeedCall(CeedVectorListAcquire(mf->base.ceed, mf->list.num_local, mf->list.fabs, FAB_WRITE,
                                  "FillGhosts", &vectors));
+  code = UpdatePlan(mf, &hull, periods);
+  if (code) {
+    CeedVectorListCancel(&vectors, vectors.count, FAB_WRITE);
+    return code;
+  }
   for (CeedSize i = 0; i < mf->list.plan->count; i++) Fill(mf, &mf->list.plan->patches[i]);
   return CeedVectorListRelease(&vectors, FAB_WRITE);
 }

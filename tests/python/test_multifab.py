@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """MultiFabs: boxes that leave holes, ghost layers, gathering, batches, pictures."""
 
+import contextlib
 import itertools
 import threading
 
@@ -194,6 +195,29 @@ def test_ghosts_are_those_of_periodic_images(mf):
                     fab.at[index].tolist()
                     == expected(Box(origin, origin), mf.ncomp).ravel().tolist()
                 )
+
+
+def test_threads_that_fill_at_once_are_refused_or_right():
+    boxes = [Box([4 * i, 0], [4 * i + 3, 3]) for i in range(50)]
+    mf = pyceedlike.Ceed().MultiFab(boxes, ghost=1)
+    mf.set_value(-1.0)
+    for fab in mf:
+        fab.to_numpy("valid")[...] = expected(fab.box, 1)
+    periods = [None, [200, 0], [201, 4], [200, 4]]
+
+    def fill(period):
+        for _ in range(50):
+            with contextlib.suppress(pyceedlike.CeedAccessError):
+                mf.fill_ghosts(period)
+
+    threads = [threading.Thread(target=fill, args=[period]) for period in periods]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    mf.fill_ghosts([200, 4])
+    assert mf[0].at[-1, -1, 0] == expected(Box([199, 3], [199, 3]), 1).item()
+    assert mf[49].at[200, 4, 0] == expected(Box([0, 0], [0, 0]), 1).item()
 
 
 def test_what_has_no_values_is_an_error():
