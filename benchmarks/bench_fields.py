@@ -79,10 +79,14 @@ def cases(blocks: int) -> Iterator[Case]:
 
 def goals(found: dict[tuple, Case]) -> list[dict]:
     """Return what was promised, and what came of it."""
-    pairs = {what: (found[what, "pyceedlike"], found.get((what, "pyamrex"))) for what in THEIRS}
+    pairs = {
+        what: (found[what, "pyceedlike"], found.get((what, "pyamrex")))
+        for what in [*THEIRS, "ghosts"]
+    }
     return [
         goal("`mf.to_numpy()`, to pyAMReX's", 1.0, *pairs["whole"]),
         goal('`mf.to_numpy(order="nzyx")`, to `order="C"` there', 1.0, *pairs["whole, z first"]),
+        goal("`mf.fill_ghosts()`, to `fill_boundary()` there", 1.0, *pairs["ghosts"]),
     ]
 
 

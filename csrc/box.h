@@ -39,6 +39,17 @@ static inline CeedBox BoxMeet(const CeedBox *a, const CeedBox *b) {
   return both;
 }
 
+/* A box moved to where CeedInt holds it. */
+static inline CeedBox BoxShifted(const CeedBox *box, const int64_t by[3]) {
+  CeedBox shifted = *box;
+
+  for (int d = 0; d < box->dim; d++) {
+    shifted.lo[d] = (CeedInt)(box->lo[d] + by[d]);
+    shifted.hi[d] = (CeedInt)(box->hi[d] + by[d]);
+  }
+  return shifted;
+}
+
 /* Make a direction empty, at its lower bound or next to it. */
 static inline void BoxMakeEmpty(CeedBox *box, int d, CeedInt lo) {
   box->lo[d] = CeedIntMax(lo, -INT32_MAX);

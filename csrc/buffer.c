@@ -196,7 +196,7 @@ int CeedBufferMove(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, CeedMemor
   CeedMemType other = OtherType(mem_type);
   uint64_t gone = VALID | READ_ONLY, flags = memory.read_only ? READ_ONLY : 0;
 
-  CeedCall(CeedBufferAcquire(ceed, buffer, MOVING, ~(FLAGS | REF_ONE), what));
+  CeedCall(CeedBufferAcquire(ceed, buffer, MOVING, OTHERS, what));
   old[mem_type] = buffer->memory[mem_type];
   old[other] = NoMemory(ceed, other);
   buffer->memory[mem_type] = memory;
@@ -222,7 +222,7 @@ int CeedBufferTake(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, void **da
   CeedMemory *memory = &buffer->memory[mem_type];
   int code;
 
-  CeedCall(CeedBufferAcquire(ceed, buffer, MOVING, ~(FLAGS | REF_ONE), "TakeArray"));
+  CeedCall(CeedBufferAcquire(ceed, buffer, MOVING, OTHERS, "TakeArray"));
   code = CheckTake(ceed, memory, CeedMemTypes[mem_type], data != NULL);
   if (!code && memory->kind == MEMORY_BORROWED) code = CeedBufferSync(ceed, buffer, mem_type);
   if (!code) {

@@ -11,16 +11,6 @@
 
 static const DLDataType scalar_type = {DLPACK_FLOAT, 8 * sizeof(CeedScalar), 1};
 
-/* What is asked for, from the entry `first` on; strides may be NULL, for C order. */
-typedef struct {
-  CeedExportMode mode;
-  CeedMemType mem_type;
-  CeedInt ndim;
-  const int64_t *shape, *strides;
-  bool is_legacy;
-  CeedSize first;
-} ExportRequest;
-
 // ------------------------------------------------------------------------------------------------
 // Export blocks
 // ------------------------------------------------------------------------------------------------
@@ -43,7 +33,7 @@ static CeedExport *ExportAllocate(CeedInt ndim) {
 
 /* Axes of length 0 or 1 get the stride of C order: every other choice has broken somebody. `dims`
    has room for shape and strides, and lives as long as the tensor. */
-HOT void FillTensor(DLTensor *tensor, const CeedMemory *memory, const ExportRequest *r,
+HOT void FillTensor(DLTensor *tensor, const CeedMemory *memory, const CeedExportRequest *r,
                     int64_t *dims) {
   int64_t step = 1;
   bool is_empty = false;
@@ -93,7 +83,7 @@ HOT ExportRow RowOf(uint64_t word, CeedExportMode mode) {
     case CEED_EXPORT_READ:
       return (ExportRow){LEASE_ONE, LEASES, READ_BLOCKERS | SHARED, true};
     case CEED_EXPORT_WRITE:
-      return (ExportRow){WRITE_LEASE_ONE, WRITE_LEASE_ONE, ~(FLAGS | REF_ONE), false};
+      return (ExportRow){WRITE_LEASE_ONE, WRITE_LEASE_ONE, OTHERS, false};
     case CEED_EXPORT_PIN:
       return (ExportRow){REF_ONE, REFS, 0, true};
     default:
@@ -111,14 +101,14 @@ HOT bool IsOtherSide(uint64_t word, const ExportRow *row, CeedMemType mem_type) 
   return IsWritable(row) && (word & WRITABLE_EXPORTS) && is_device != (mem_type == CEED_MEM_DEVICE);
 }
 
-HOT bool IsRefused(uint64_t word, const ExportRow *row, const ExportRequest *r) {
+HOT bool IsRefused(uint64_t word, const ExportRow *row, const CeedExportRequest *r) {
   return (word & row->blockers) || (word & row->field) == row->field || (word & MOVING) == MOVING ||
          IsOtherSide(word, row, r->mem_type) || (r->is_legacy && row->read_only) ||
          (r->mode == CEED_EXPORT_WRITE && (word & READ_ONLY));
 }
 
 /* A pin is of a place, every other export is of values. */
-HOT bool IsReady(uint64_t word, const ExportRequest *r) {
+HOT bool IsReady(uint64_t word, const CeedExportRequest *r) {
   return word & (r->mode == CEED_EXPORT_PIN ? HoldsIn(r->mem_type) : ValidIn(r->mem_type));
 }
 
@@ -131,7 +121,7 @@ HOT uint64_t WithUnit(uint64_t word, const ExportRow *row, CeedMemType mem_type)
   return word + row->unit;
 }
 
-static int Refuse(Ceed ceed, uint64_t word, const ExportRow *row, const ExportRequest *r) {
+static int Refuse(Ceed ceed, uint64_t word, const ExportRow *row, const CeedExportRequest *r) {
   CeedCheck(r->mode != CEED_EXPORT_WRITE || !(word & READ_ONLY), ceed, CEED_ERROR_ACCESS,
             "Export refused: the memory is read-only");
   CeedCheck(!IsOtherSide(word, row, r->mem_type), ceed, CEED_ERROR_ACCESS,
@@ -144,7 +134,7 @@ static int Refuse(Ceed ceed, uint64_t word, const ExportRow *row, const ExportRe
 }
 
 /* Bring the values into this memory, as a reader: that is counted in `held` from then on. */
-static int MakeReady(CeedVector vec, uint64_t word, const ExportRequest *r, uint64_t *held) {
+static int MakeReady(CeedVector vec, uint64_t word, const CeedExportRequest *r, uint64_t *held) {
   Ceed ceed = vec->base.ceed;
 
   CeedCheck(r->mode != CEED_EXPORT_PIN, ceed, CEED_ERROR_INCOMPLETE,
@@ -156,7 +146,7 @@ static int MakeReady(CeedVector vec, uint64_t word, const ExportRequest *r, uint
 }
 
 /* Count an export; where one is held as a reader that becomes the export in the same step. */
-static int CountExport(CeedVector vec, const ExportRequest *r, uint64_t *held, ExportRow *row) {
+static int CountExport(CeedVector vec, const CeedExportRequest *r, uint64_t *held, ExportRow *row) {
   CeedBuffer buffer = vec->buffer;
   uint64_t word = CeedBufferWord(buffer);
 
@@ -176,7 +166,7 @@ static int CountExport(CeedVector vec, const ExportRequest *r, uint64_t *held, E
 }
 
 /* Whatever is not plain: a block from malloc, values that lie elsewhere, errors. */
-static __attribute__((noinline)) int ExportAcquireAny(CeedVector vec, ExportRequest r,
+static __attribute__((noinline)) int ExportAcquireAny(CeedVector vec, CeedExportRequest r,
                                                       CeedExport **block, bool *read_only) {
   CeedExport *new_block = ExportAllocate(r.ndim);
   uint64_t held = 0;
@@ -206,7 +196,7 @@ HOT CeedExport *BlockOf(CeedBuffer buffer, uint64_t slot) {
 
 /* The plain case: one axis, an embedded block is free, the values are here, nobody is in the way.
  */
-HOT int ExportAcquire(CeedVector vec, ExportRequest r, CeedExport **block, bool *read_only) {
+HOT int ExportAcquire(CeedVector vec, CeedExportRequest r, CeedExport **block, bool *read_only) {
   CeedBuffer buffer = vec->buffer;
   uint64_t word = CeedBufferWord(buffer), slot;
   ExportRow row;
@@ -228,7 +218,7 @@ HOT int ExportAcquire(CeedVector vec, ExportRequest r, CeedExport **block, bool 
   return CEED_ERROR_SUCCESS;
 }
 
-HOT int ExportShared(CeedVector vec, ExportRequest r, CeedExport **block) {
+HOT int ExportShared(CeedVector vec, CeedExportRequest r, CeedExport **block) {
   const CeedMemory *memory = &vec->buffer->memory[r.mem_type];
   bool read_only;
 
@@ -302,7 +292,7 @@ static int CopyToBuffer(Ceed ceed, const DLTensor *tensor, CeedBuffer *copy) {
   return code;
 }
 
-static int CopyOfView(CeedVector vec, const ExportRequest *r, CeedBuffer *copy) {
+static int CopyOfView(CeedVector vec, const CeedExportRequest *r, CeedBuffer *copy) {
   int64_t dims[2 * DLPACK_MAX_NDIM];
   const CeedScalar *data;
   DLTensor view;
@@ -327,9 +317,9 @@ static CeedExport *BlockOfCopy(CeedBuffer copy, CeedInt ndim) {
   return block;
 }
 
-static int ExportCopy(CeedVector vec, const ExportRequest *r, CeedExport **block) {
+static int ExportCopy(CeedVector vec, const CeedExportRequest *r, CeedExport **block) {
   Ceed ceed = vec->base.ceed;
-  ExportRequest compact = *r;
+  CeedExportRequest compact = *r;
   CeedBuffer copy;
 
   CeedCheck(r->mem_type == CEED_MEM_HOST, ceed, CEED_ERROR_UNSUPPORTED,
@@ -353,7 +343,7 @@ static int ExportCopy(CeedVector vec, const ExportRequest *r, CeedExport **block
 // ------------------------------------------------------------------------------------------------
 
 /* The entries from the first to the last that are reached; false on overflow or a bad number. */
-static bool ReachOf(const ExportRequest *r, int64_t *reach) {
+static bool ReachOf(const CeedExportRequest *r, int64_t *reach) {
   int64_t count = 1, last = 0, step;
 
   for (CeedInt i = r->ndim - 1; i >= 0; i--) {
@@ -371,7 +361,7 @@ static bool ReachOf(const ExportRequest *r, int64_t *reach) {
   return true;
 }
 
-static int CheckRequest(CeedVector vec, const ExportRequest *r) {
+static int CheckRequest(CeedVector vec, const CeedExportRequest *r) {
   Ceed ceed = vec->base.ceed;
   int64_t reach;
 
@@ -388,24 +378,22 @@ static int CheckRequest(CeedVector vec, const ExportRequest *r) {
   return CEED_ERROR_SUCCESS;
 }
 
+int CeedVectorExportPart(CeedVector vec, const CeedExportRequest *request, CeedExport **block) {
+  CeedCall(CeedMemTypeCheck(vec->base.ceed, request->mem_type));
+  CeedCall(CheckRequest(vec, request));
+  return request->mode == CEED_EXPORT_COPY ? ExportCopy(vec, request, block)
+                                           : ExportShared(vec, *request, block);
+}
+
 int CeedVectorExport(CeedVector vec, CeedMemType mem_type, CeedExportMode mode, CeedInt ndim,
                      const int64_t *shape, const int64_t *strides,
                      DLManagedTensorVersioned **tensor) {
-  CeedCall(CeedObjectCheck(vec, CEED_KIND_VECTOR));
-  return CeedVectorExportFrom(vec, 0, mem_type, mode, ndim, shape, strides, tensor);
-}
-
-int CeedVectorExportFrom(CeedVector vec, CeedSize first, CeedMemType mem_type, CeedExportMode mode,
-                         CeedInt ndim, const int64_t *shape, const int64_t *strides,
-                         DLManagedTensorVersioned **tensor) {
-  ExportRequest request = {mode, mem_type, ndim, shape, strides, false, first};
+  CeedExportRequest request = {mode, mem_type, ndim, shape, strides, false, 0};
   CeedExport *block;
 
+  CeedCall(CeedObjectCheck(vec, CEED_KIND_VECTOR));
   CeedCheckOutput(tensor, vec->base.ceed);
-  CeedCall(CeedMemTypeCheck(vec->base.ceed, mem_type));
-  CeedCall(CheckRequest(vec, &request));
-  CeedCall(mode == CEED_EXPORT_COPY ? ExportCopy(vec, &request, &block)
-                                    : ExportShared(vec, request, &block));
+  CeedCall(CeedVectorExportPart(vec, &request, &block));
   *tensor = &block->tensor.versioned;
   return CEED_ERROR_SUCCESS;
 }
@@ -427,7 +415,7 @@ HOT int ExportWhole(Ceed ceed, CeedVector vec, CeedMemType mem_type, bool is_leg
   CeedCheckOutput(tensor, vec->base.ceed);
   if (mem_type != CEED_MEM_HOST) CeedCall(CeedMemTypeCheck(vec->base.ceed, mem_type));
   int64_t length = vec->length;
-  ExportRequest request = {CEED_EXPORT_SHARED, mem_type, 1, &length, NULL, is_legacy, 0};
+  CeedExportRequest request = {CEED_EXPORT_SHARED, mem_type, 1, &length, NULL, is_legacy, 0};
   return ExportShared(vec, request, block);
 }
 
@@ -625,7 +613,7 @@ int CeedVectorCreateFromDLPackVersioned(Ceed ceed, DLManagedTensorVersioned *ten
 
 static void DeleteWrap(DLManagedTensorVersioned *tensor) { free(tensor->manager_ctx); }
 
-static int CheckWrap(const void *data, CeedMemType mem_type, const ExportRequest *r) {
+static int CheckWrap(const void *data, CeedMemType mem_type, const CeedExportRequest *r) {
   int64_t reach;
 
   CeedCheck(mem_type == CEED_MEM_HOST, NULL, CEED_ERROR_BACKEND,
@@ -643,7 +631,7 @@ static int CheckWrap(const void *data, CeedMemType mem_type, const ExportRequest
 
 int CeedDLPackWrap(void *data, CeedMemType mem_type, CeedInt ndim, const int64_t *shape,
                    bool read_only, DLManagedTensorVersioned **tensor) {
-  ExportRequest request = {CEED_EXPORT_SHARED, mem_type, ndim, shape, NULL, false, 0};
+  CeedExportRequest request = {CEED_EXPORT_SHARED, mem_type, ndim, shape, NULL, false, 0};
   CeedMemory memory = {.data = data, .device = {DLPACK_CPU, 0}};
   CeedExport *block;
 

@@ -5,10 +5,19 @@
 
 #include "tensor.h"
 
-/* CeedVectorExport() from the entry `first` on; the handle has been checked. */
-int CeedVectorExportFrom(CeedVector vec, CeedSize first, CeedMemType mem_type, CeedExportMode mode,
-                         CeedInt ndim, const int64_t *shape, const int64_t *strides,
-                         DLManagedTensorVersioned **tensor);
+/* What is asked for, from the entry `first` on; strides may be NULL, for C order. A legacy tensor
+   is a shared one. */
+typedef struct {
+  CeedExportMode mode;
+  CeedMemType mem_type;
+  CeedInt ndim;
+  const int64_t *shape, *strides;
+  bool is_legacy;
+  CeedSize first;
+} CeedExportRequest;
+
+/* The handle has been checked, and `first` lies in the vector. */
+int CeedVectorExportPart(CeedVector vec, const CeedExportRequest *request, CeedExport **block);
 
 /* A tensor found fit for vectors of a context. */
 typedef struct {

@@ -22,7 +22,8 @@ struct CeedFab_private {
   CeedVector vec;
   CeedSize first; /* the entry of the vector with the lowest indices */
   CeedFabShape shape;
-  uint64_t generation;
+  uint64_t replaced;     /* how often box and memory were */
+  uint64_t former_moves; /* of other vectors, less those of this one before the fab had it */
   int32_t members; /* how often it is one of a MultiFab, whose box and components it then has */
 };
 
@@ -31,6 +32,20 @@ typedef struct {
   CeedSize first;
   CeedSize lengths[4];
 } CeedFabPart;
+
+int CeedGhostCheck(Ceed ceed, CeedInt dim, CeedGhost *ghost);
+int CeedFabShapeMake(Ceed ceed, CeedBox box, CeedGhost ghost, CeedInt num_comp,
+                     CeedFabShape *shape);
+int CeedFabShapeSetStrides(Ceed ceed, const CeedSize strides[4], CeedFabShape *shape);
+bool CeedFabShapeIsCompact(const CeedFabShape *shape);
+
+/* Takes the reference of the vector, on failure too. */
+int CeedFabAssemble(CeedVector vec, CeedSize first, const CeedFabShape *shape, CeedFab *fab);
+
+int CeedAxisOrderCheck(Ceed ceed, CeedAxisOrder order);
+
+/* The axis of a tensor that is the i-th of x, y, z and the component. */
+int CeedAxisOf(CeedAxisOrder order, int dim, int i);
 
 /* NULL is the whole block. */
 int CeedFabSelect(CeedFab fab, const CeedBox *region, CeedInt comp, CeedInt num_comp,
@@ -56,6 +71,10 @@ static inline CeedScalar *CeedEntryAt(const CeedScalar *data, CeedSize first) {
   return (CeedScalar *)(uintptr_t)(data ? data + first : data);
 }
 
+static inline CeedScalar *CeedHostEntry(CeedFab fab, CeedSize first) {
+  return CeedEntryAt(fab->vec->buffer->memory[CEED_MEM_HOST].data, first);
+}
+
 /* Entries in memory, by axes; what is copied does not overlap. */
 void CeedEntriesCopy(const CeedSize lengths[4], const CeedScalar *from,
                      const CeedSize from_strides[4], CeedScalar *to, const CeedSize to_strides[4]);
@@ -66,14 +85,30 @@ void CeedEntriesSet(const CeedSize lengths[4], CeedScalar value, CeedScalar *to,
 // MultiFabs
 // ------------------------------------------------------------------------------------------------
 
+/* Where the boxes of a list are, for those who look for the ones near a region. */
+typedef struct CeedBoxTree_private *CeedBoxTree;
+
+int CeedBoxTreeCreate(Ceed ceed, CeedInt num_boxes, const CeedBox *boxes, CeedBoxTree *tree);
+void CeedBoxTreeDestroy(CeedBoxTree tree);
+
+/* The boxes that have an index in common with a region, ascending; lent until the next call. */
+CeedInt CeedBoxTreeFind(CeedBoxTree tree, const CeedBox *region, const CeedInt **found);
+
+/* Which ghost cells are copies of which valid cells. */
+typedef struct CeedGhostPlan_private *CeedGhostPlan;
+
+void CeedGhostPlanDestroy(CeedGhostPlan plan);
+
 /* What a redefinition replaces. */
 typedef struct {
   CeedInt num_boxes, num_local, rank, num_comp;
   CeedGhost ghost;
-  CeedBox *boxes;  /* the valid boxes of all processes */
-  CeedInt *owners; /* of each box */
-  CeedInt *local;  /* the boxes of this process, ascending */
-  CeedFab *fabs;   /* of each box; NULL: another process has it */
+  CeedBox *boxes;     /* the valid boxes of all processes */
+  CeedInt *owners;    /* of each box */
+  CeedInt *local;     /* the boxes of this process, ascending */
+  CeedInt *places;    /* of all boxes among those; -1: another process has it */
+  CeedFab *fabs;      /* of those */
+  CeedGhostPlan plan; /* of the last filling; NULL: there was none */
 } CeedFabList;
 
 struct CeedMultiFab_private {
@@ -84,24 +119,27 @@ struct CeedMultiFab_private {
 };
 
 static inline CeedFab CeedMultiFabLocal(CeedMultiFab mf, CeedInt local) {
-  return mf->list.fabs[mf->list.local[local]];
+  return mf->list.fabs[local];
 }
 
-/* A fab for each vector: the largest of those that share one. */
+/* A tree of the local boxes. */
+int CeedMultiFabTree(CeedMultiFab mf, CeedBoxTree *tree);
+
+/* A fab for each vector, by address: the largest of those that share one. */
 typedef struct {
   CeedFab *fabs;
   CeedInt count;
 } CeedVectorList;
 
-int CeedMultiFabVectors(CeedMultiFab mf, CeedVectorList *vectors);
+int CeedVectorListCreate(Ceed ceed, CeedInt count, const CeedFab *fabs, CeedVectorList *vectors);
+bool CeedVectorListHas(const CeedVectorList *vectors, CeedVector vec);
 
-/* Where boxes are, for those who look for the ones near a region. */
-typedef struct CeedBoxMap_private *CeedBoxMap;
+typedef enum { FAB_READ, FAB_WRITE, FAB_REPLACE } CeedFabAccess;
 
-int CeedBoxMapCreate(Ceed ceed, CeedInt count, const CeedBox *boxes, CeedBoxMap *map);
-void CeedBoxMapDestroy(CeedBoxMap map);
-
-/* The boxes that have an index in common with a region, ascending; lent until the next call. */
-CeedInt CeedBoxMapFind(CeedBoxMap map, const CeedBox *region, const CeedInt **found);
+/* Access to the host memory of all fabs, or of none. Ending it frees the list, too. */
+int CeedVectorListAcquire(Ceed ceed, CeedInt count, const CeedFab *fabs, CeedFabAccess access,
+                          const char *what, CeedVectorList *vectors);
+int CeedVectorListRelease(CeedVectorList *vectors, CeedFabAccess access);
+void CeedVectorListCancel(CeedVectorList *vectors, CeedInt count, CeedFabAccess access);
 
 #endif

@@ -141,7 +141,6 @@ static int SelectBoth(CeedFab fab, const CeedBox *region, CeedInt comp, CeedInt 
   CeedCall(CeedBoxCheckKind(fab->base.ceed, &box, &fab_copy->shape.whole));
   box = BoxMeet(&box, &fab->shape.whole);
   box = BoxMeet(&box, &fab_copy->shape.whole);
-  for (int d = 0; d < box.dim && !BoxHasIndices(&box); d++) BoxMakeEmpty(&box, d, box.lo[d]);
   CeedCall(CeedFabSelect(fab, &box, comp, num_comp, from));
   return CeedFabSelect(fab_copy, &box, copy_comp, num_comp, to);
 }

@@ -144,6 +144,7 @@ int CeedObjectFail(const void *object, CeedKind kind);
 #define SLOTS (READER_ONE - SLOT_ONE)
 #define READERS (WRITER_ONE - READER_ONE)
 #define WRITABLE_EXPORTS (SHARED | WRITE_LEASE_ONE)
+#define OTHERS (~(FLAGS | REF_ONE))           /* everybody but one reference, the vector's */
 #define MOVING (WRITER_ONE | WRITE_LEASE_ONE) /* both at once: the memory is being replaced */
 
 #define READ_BLOCKERS (WRITER_ONE | WRITE_LEASE_ONE)
@@ -224,8 +225,11 @@ struct CeedVector_private {
   CeedSize length;
   CeedBuffer buffer;
   uint64_t state;
+  uint64_t moves;          /* how often the memory was replaced */
   CeedMemType writer_type; /* of the array that is out for writing */
 };
+
+#define CeedVectorMoves(vec) __atomic_load_n(&(vec)->moves, __ATOMIC_RELAXED)
 
 int CeedMemTypeCheck(Ceed ceed, CeedMemType mem_type);
 int CeedCopyModeCheck(Ceed ceed, CeedCopyMode copy_mode);

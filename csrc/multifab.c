@@ -17,18 +17,30 @@ static int Leave(CeedFab *fab) {
 }
 
 static void FreeList(CeedFabList *list) {
-  for (CeedInt i = 0; list->fabs && i < list->num_boxes; i++) (void)Leave(&list->fabs[i]);
+  for (CeedInt i = 0; list->fabs && i < list->num_local; i++) (void)Leave(&list->fabs[i]);
   free(list->boxes);
   free(list->owners);
   free(list->local);
+  free(list->places);
   free(list->fabs);
+  CeedGhostPlanDestroy(list->plan);
 }
 
 static int AllocateList(Ceed ceed, CeedFabList *list) {
   CeedCall(CeedAllocate(ceed, list->num_boxes, sizeof *list->boxes, &list->boxes));
   CeedCall(CeedAllocate(ceed, list->num_boxes, sizeof *list->owners, &list->owners));
   CeedCall(CeedAllocate(ceed, list->num_boxes, sizeof *list->local, &list->local));
+  CeedCall(CeedAllocate(ceed, list->num_boxes, sizeof *list->places, &list->places));
   return CeedAllocate(ceed, list->num_boxes, sizeof *list->fabs, &list->fabs);
+}
+
+static int AddFab(Ceed ceed, CeedInt index, CeedFabList *list) {
+  CeedFab *fab = &list->fabs[list->num_local];
+
+  CeedCall(CeedFabCreate(ceed, list->boxes[index], list->ghost, list->num_comp, fab));
+  Join(*fab);
+  list->local[list->num_local++] = index;
+  return CEED_ERROR_SUCCESS;
 }
 
 static int FillList(Ceed ceed, const CeedBox *boxes, const CeedInt *owners, CeedFabList *list) {
@@ -38,26 +50,19 @@ static int FillList(Ceed ceed, const CeedBox *boxes, const CeedInt *owners, Ceed
     list->owners[i] = owners ? owners[i] : list->rank;
     CeedCall(CeedBoxNormalize(ceed, &list->boxes[i]));
     CeedCall(CeedBoxCheckKind(ceed, &list->boxes[i], &list->boxes[0]));
-    if (list->owners[i] != list->rank) continue;
-    list->local[list->num_local++] = i;
-    CeedCall(CeedFabCreate(ceed, boxes[i], list->ghost, list->num_comp, &list->fabs[i]));
-    Join(list->fabs[i]);
+    list->places[i] = list->owners[i] == list->rank ? list->num_local : -1;
+    if (list->places[i] >= 0) CeedCall(AddFab(ceed, i, list));
   }
   return CEED_ERROR_SUCCESS;
 }
 
 /* The fabs of other processes are not made, so that their widths are only checked here. */
-static int CheckList(Ceed ceed, const CeedBox *boxes, const CeedFabList *list) {
+static int CheckList(Ceed ceed, const CeedBox *boxes, CeedFabList *list) {
   CeedCheck(list->num_boxes >= 0, ceed, CEED_ERROR_DIMENSION, "%" PRId32 " boxes", list->num_boxes);
   CeedCheck(boxes || !list->num_boxes, ceed, CEED_ERROR_INCOMPATIBLE, "The boxes are NULL");
   CeedCheck(list->num_comp >= 1, ceed, CEED_ERROR_DIMENSION,
             "%" PRId32 " components; there must be one at least", list->num_comp);
-  for (int d = 0; d < CEED_MAX_BOX_DIM; d++) {
-    CeedCheck(list->ghost.lo[d] >= 0 && list->ghost.hi[d] >= 0, ceed, CEED_ERROR_DIMENSION,
-              "The ghost widths %" PRId32 " and %" PRId32 " of %c: none can be negative",
-              list->ghost.lo[d], list->ghost.hi[d], "xyz"[d]);
-  }
-  return CEED_ERROR_SUCCESS;
+  return CeedGhostCheck(ceed, list->num_boxes ? boxes->dim : CEED_MAX_BOX_DIM, &list->ghost);
 }
 
 static int MakeList(Ceed ceed, const CeedBox *boxes, const CeedInt *owners, CeedFabList *list) {
@@ -75,7 +80,7 @@ static int MakeList(Ceed ceed, const CeedBox *boxes, const CeedInt *owners, Ceed
 
 int CeedMultiFabCreate(Ceed ceed, CeedInt num_boxes, const CeedBox *boxes, const CeedInt *owners,
                        CeedInt rank, CeedGhost ghost, CeedInt num_comp, CeedMultiFab *mf) {
-  CeedFabList list = {num_boxes, 0, rank, num_comp, ghost, NULL, NULL, NULL, NULL};
+  CeedFabList list = {num_boxes, 0, rank, num_comp, ghost, NULL, NULL, NULL, NULL, NULL, NULL};
   CeedMultiFab new_mf;
 
   CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));
@@ -120,32 +125,11 @@ CEED_OBJECT_CEED(CeedMultiFab, CEED_KIND_MULTIFAB)
 // Replacing
 // ------------------------------------------------------------------------------------------------
 
-static int CompareVectors(const void *a, const void *b) {
-  const CeedFab x = *(const CeedFab *)a, y = *(const CeedFab *)b;
-
-  if (x->vec != y->vec) return (uintptr_t)x->vec < (uintptr_t)y->vec ? -1 : 1;
-  return (x->shape.count < y->shape.count) - (x->shape.count > y->shape.count);
-}
-
-int CeedMultiFabVectors(CeedMultiFab mf, CeedVectorList *vectors) {
-  CeedInt num_local = mf->list.num_local, count = 0;
-  CeedFab *fabs;
-
-  CeedCall(CeedAllocate(mf->base.ceed, num_local, sizeof *fabs, &fabs));
-  for (CeedInt i = 0; i < num_local; i++) fabs[i] = CeedMultiFabLocal(mf, i);
-  qsort(fabs, (size_t)num_local, sizeof *fabs, CompareVectors);
-  for (CeedInt i = 0; i < num_local; i++) {
-    if (!i || fabs[i]->vec != fabs[count - 1]->vec) fabs[count++] = fabs[i];
-  }
-  *vectors = (CeedVectorList){fabs, count};
-  return CEED_ERROR_SUCCESS;
-}
-
 static int CheckUnused(CeedMultiFab mf, bool keep_views) {
   CeedSize views = 0, arrays = 0, count;
   CeedVectorList vectors;
 
-  CeedCall(CeedMultiFabVectors(mf, &vectors));
+  CeedCall(CeedVectorListCreate(mf->base.ceed, mf->list.num_local, mf->list.fabs, &vectors));
   for (CeedInt i = 0; i < vectors.count; i++) {
     CeedVector vec = vectors.fabs[i]->vec;
     uint64_t word = CeedBufferWord(vec->buffer);
@@ -164,7 +148,7 @@ static int CheckUnused(CeedMultiFab mf, bool keep_views) {
 int CeedMultiFabRedefine(CeedMultiFab mf, CeedInt num_boxes, const CeedBox *boxes,
                          const CeedInt *owners, CeedInt rank, CeedGhost ghost, CeedInt num_comp,
                          bool keep_views) {
-  CeedFabList list = {num_boxes, 0, rank, num_comp, ghost, NULL, NULL, NULL, NULL}, old;
+  CeedFabList list = {num_boxes, 0, rank, num_comp, ghost, NULL, NULL, NULL, NULL, NULL, NULL}, old;
 
   CeedCall(CeedObjectCheck(mf, CEED_KIND_MULTIFAB));
   CeedCall(CheckUnused(mf, keep_views));
@@ -184,9 +168,10 @@ static int CheckIndex(CeedMultiFab mf, CeedInt index) {
   return CEED_ERROR_SUCCESS;
 }
 
-static int CheckLocal(CeedMultiFab mf, CeedInt index) {
+static int FindLocal(CeedMultiFab mf, CeedInt index, CeedInt *local) {
   CeedCall(CheckIndex(mf, index));
-  CeedCheck(mf->list.fabs[index], mf->base.ceed, CEED_ERROR_ACCESS,
+  *local = mf->list.places[index];
+  CeedCheck(*local >= 0, mf->base.ceed, CEED_ERROR_ACCESS,
             "The box %" PRId32 " belongs to rank %" PRId32 ", this is %" PRId32, index,
             mf->list.owners[index], mf->list.rank);
   return CEED_ERROR_SUCCESS;
@@ -195,10 +180,11 @@ static int CheckLocal(CeedMultiFab mf, CeedInt index) {
 int CeedMultiFabSetFab(CeedMultiFab mf, CeedInt index, CeedFab fab, bool keep_views) {
   char text[CEED_BOX_TEXT], wanted[CEED_BOX_TEXT];
   CeedFab old, reference = NULL;
+  CeedInt local;
 
   CeedCall(CeedObjectCheck(mf, CEED_KIND_MULTIFAB));
   CeedCall(CeedObjectCheck(fab, CEED_KIND_FAB));
-  CeedCall(CheckLocal(mf, index));
+  CeedCall(FindLocal(mf, index, &local));
   CeedCheck(fab->base.ceed == mf->base.ceed, mf->base.ceed, CEED_ERROR_INCOMPATIBLE,
             "The fab belongs to another context");
   CeedCheck(BoxIsEqual(&fab->shape.valid, &mf->list.boxes[index]) &&
@@ -207,13 +193,15 @@ int CeedMultiFabSetFab(CeedMultiFab mf, CeedInt index, CeedFab fab, bool keep_vi
             "A fab of %" PRId32 " components of %s is no fab of %" PRId32 " components of %s",
             fab->shape.num_comp, BoxText(&fab->shape.valid, text), mf->list.num_comp,
             BoxText(&mf->list.boxes[index], wanted));
-  old = mf->list.fabs[index];
+  old = mf->list.fabs[local];
   if (fab == old) return CEED_ERROR_SUCCESS;
   CeedCall(CeedFabCheckUnused(old, keep_views, "SetFab"));
   CeedCall(CeedFabReferenceCopy(fab, &reference));
   CeedFabMakeStale(old);
-  mf->list.fabs[index] = reference;
+  mf->list.fabs[local] = reference;
   Join(reference);
+  CeedGhostPlanDestroy(mf->list.plan);
+  mf->list.plan = NULL;
   return Leave(&old);
 }
 
@@ -277,6 +265,17 @@ int CeedMultiFabGetHull(CeedMultiFab mf, CeedBox *hull) {
   return CEED_ERROR_SUCCESS;
 }
 
+int CeedMultiFabTree(CeedMultiFab mf, CeedBoxTree *tree) {
+  CeedBox *boxes;
+  int code;
+
+  CeedCall(CeedAllocate(mf->base.ceed, mf->list.num_local, sizeof *boxes, &boxes));
+  for (CeedInt i = 0; i < mf->list.num_local; i++) boxes[i] = mf->list.boxes[mf->list.local[i]];
+  code = CeedBoxTreeCreate(mf->base.ceed, mf->list.num_local, boxes, tree);
+  free(boxes);
+  return code;
+}
+
 int CeedMultiFabGetLocalIndex(CeedMultiFab mf, CeedInt local, CeedInt *index) {
   CeedCall(CeedObjectCheck(mf, CEED_KIND_MULTIFAB));
   CeedCheckOutput(index, mf->base.ceed);
@@ -288,10 +287,12 @@ int CeedMultiFabGetLocalIndex(CeedMultiFab mf, CeedInt local, CeedInt *index) {
 }
 
 int CeedMultiFabGetFab(CeedMultiFab mf, CeedInt index, CeedFab *fab) {
+  CeedInt local;
+
   CeedCall(CeedObjectCheck(mf, CEED_KIND_MULTIFAB));
   CeedCheckOutput(fab, mf->base.ceed);
-  CeedCall(CheckLocal(mf, index));
-  return CeedFabReferenceCopy(mf->list.fabs[index], fab);
+  CeedCall(FindLocal(mf, index, &local));
+  return CeedFabReferenceCopy(CeedMultiFabLocal(mf, local), fab);
 }
 
 int CeedMultiFabView(CeedMultiFab mf, FILE *stream) {

@@ -7,9 +7,9 @@
 #include "kernels.h"
 
 static struct CeedVector_private vector_active = {
-    {CEED_MAGIC_OF(8 * sizeof(CeedScalar), CEED_KIND_SENTINEL), 1, NULL}, 0, NULL, 0, 0};
+    {CEED_MAGIC_OF(8 * sizeof(CeedScalar), CEED_KIND_SENTINEL), 1, NULL}, 0, NULL, 0, 0, 0};
 static struct CeedVector_private vector_none = {
-    {CEED_MAGIC_OF(8 * sizeof(CeedScalar), CEED_KIND_SENTINEL), 1, NULL}, 0, NULL, 0, 0};
+    {CEED_MAGIC_OF(8 * sizeof(CeedScalar), CEED_KIND_SENTINEL), 1, NULL}, 0, NULL, 0, 0, 0};
 const CeedVector CEED_VECTOR_ACTIVE = &vector_active;
 const CeedVector CEED_VECTOR_NONE = &vector_none;
 
@@ -291,11 +291,16 @@ static int CopyIn(CeedVector vec, CeedMemType mem_type, const CeedScalar *array)
   return CeedVectorReleaseWrite(vec);
 }
 
+static void CountMove(CeedVector vec) {
+  vec->state += 2;
+  __atomic_add_fetch(&vec->moves, 1, __ATOMIC_RELAXED);
+}
+
 int CeedVectorMove(CeedVector vec, CeedMemType mem_type, CeedMemory memory, const char *what) {
   CeedMemory old[2];
 
   CeedCall(CeedBufferMove(vec->base.ceed, vec->buffer, mem_type, memory, old, what));
-  vec->state += 2;
+  CountMove(vec);
   CeedMemoryRelease(&old[CEED_MEM_HOST]);
   CeedMemoryRelease(&old[CEED_MEM_DEVICE]);
   return CEED_ERROR_SUCCESS;
@@ -337,7 +342,7 @@ int CeedVectorTakeArray(CeedVector vec, CeedMemType mem_type, CeedScalar **array
   CeedCall(CeedObjectCheck(vec, CEED_KIND_VECTOR));
   CeedCall(CeedMemTypeCheck(vec->base.ceed, mem_type));
   CeedCall(CeedBufferTake(vec->base.ceed, vec->buffer, mem_type, array ? &data : NULL, &old));
-  vec->state += 2;
+  CountMove(vec);
   if (array) *array = data;
   CeedMemoryRelease(&old);
   return CEED_ERROR_SUCCESS;

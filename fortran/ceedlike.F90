@@ -87,8 +87,8 @@ module ceedlike
   public :: ceed_fab_get_array, ceed_fab_get_array_read, ceed_fab_get_array_write
   public :: ceed_fab_restore_array, ceed_fab_restore_array_read, ceed_fab_take_array
   public :: ceed_fab_set_value, ceed_fab_copy, ceed_fab_export, ceed_fab_get_export_count
-  public :: ceed_fab_get_dlpack_device, ceed_fab_get_mem_types, ceed_fab_view
-  public :: ceed_fab_get_ceed, ceed_fab_return_ceed
+  public :: ceed_fab_to_dlpack, ceed_fab_get_dlpack_device, ceed_fab_get_mem_types
+  public :: ceed_fab_view, ceed_fab_get_ceed, ceed_fab_return_ceed
 
   ! MultiFabs
   public :: ceed_multifab, ceed_cover_none, ceed_cover_ghost, ceed_cover_valid
@@ -1132,6 +1132,18 @@ module ceedlike
       import
       type(ceed_fab), value :: fab
       integer(c_int), value :: mem_type, mode
+      type(ceed_box), intent(in), optional :: region
+      integer(ceed_int), value :: comp, num_comp
+      integer(c_int), value :: order
+      type(c_ptr), intent(inout) :: tensor
+    end function
+
+    integer(c_int) function c_fab_to_dlpack( &
+        fab, mem_type, region, comp, num_comp, order, tensor) &
+        bind(c, name="CeedlikeFabToDLPack"//SFX)
+      import
+      type(ceed_fab), value :: fab
+      integer(c_int), value :: mem_type
       type(ceed_box), intent(in), optional :: region
       integer(ceed_int), value :: comp, num_comp
       integer(c_int), value :: order
@@ -2213,19 +2225,48 @@ contains
     integer(ceed_int), intent(in), optional :: comp, num_comp
     integer(c_int), intent(in), optional :: order
     integer(ceed_int) :: first, count
-    integer(c_int) :: axes
+
+    code = components_of(fab, comp, num_comp, first, count)
+    if (code == 0) code = c_fab_export(fab, mem_type, mode, region, first, count, &
+                                       order_or_default(order), tensor)
+  end function
+
+  !> The same as a legacy tensor that shares the memory.
+  integer(c_int) function ceed_fab_to_dlpack(fab, mem_type, tensor, region, comp, num_comp, order) &
+      result(code)
+    type(ceed_fab), intent(in) :: fab
+    integer(c_int), intent(in) :: mem_type
+    type(c_ptr), intent(inout) :: tensor
+    type(ceed_box), intent(in), optional :: region
+    integer(ceed_int), intent(in), optional :: comp, num_comp
+    integer(c_int), intent(in), optional :: order
+    integer(ceed_int) :: first, count
+
+    code = components_of(fab, comp, num_comp, first, count)
+    if (code == 0) code = c_fab_to_dlpack(fab, mem_type, region, first, count, &
+                                          order_or_default(order), tensor)
+  end function
+
+  !> One component where only `comp` is given, all where none is.
+  integer(c_int) function components_of(fab, comp, num_comp, first, count) result(code)
+    type(ceed_fab), intent(in) :: fab
+    integer(ceed_int), intent(in), optional :: comp, num_comp
+    integer(ceed_int), intent(out) :: first, count
 
     code = ceed_fab_get_component_base(fab, first)
     if (code == 0) code = ceed_fab_get_num_components(fab, count)
-    if (code /= 0) return
     if (present(comp)) then
       first = comp
       count = 1
     end if
     if (present(num_comp)) count = num_comp
+  end function
+
+  integer(c_int) function order_or_default(order) result(axes)
+    integer(c_int), intent(in), optional :: order
+
     axes = ceed_order_xyzn
     if (present(order)) axes = order
-    code = c_fab_export(fab, mem_type, mode, region, first, count, axes, tensor)
   end function
 
   !> It is an error that views live, unless `keep_views` is given and true.

@@ -655,8 +655,9 @@ int CeedFabResize(CeedFab fab, CeedBox box, CeedGhost ghost, CeedInt num_comp, b
 /// Errors: as CeedFabResize().
 int CeedFabReplace(CeedFab fab, CeedFab by, bool keep_views);
 
-/// A number that changes whenever box or memory of the fab are replaced, by the functions above or
-/// in a MultiFab, though the address be the same. A view that was made at another number is stale.
+/// A number that grows whenever box or memory of the fab are replaced, by the functions above, in a
+/// MultiFab or in its vector, though the address be the same. A view that was made at another
+/// number is stale.
 int CeedFabGetGeneration(CeedFab fab, uint64_t *generation);
 
 /// The valid box, and the ghost layers around it.
@@ -734,6 +735,13 @@ int CeedFabCopy(CeedFab fab, const CeedBox *region, CeedInt comp, CeedInt num_co
 int CeedFabExport(CeedFab fab, CeedMemType mem_type, CeedExportMode mode, const CeedBox *region,
                   CeedInt comp, CeedInt num_comp, CeedAxisOrder order,
                   struct DLManagedTensorVersioned **tensor);
+
+/// The same as a legacy tensor that shares the memory (CEED_EXPORT_SHARED).
+///
+/// Errors: as CeedFabExport(); CEED_ERROR_ACCESS also on read-only memory and while read leases
+///         live: a legacy tensor can't say so.
+int CeedFabToDLPack(CeedFab fab, CeedMemType mem_type, const CeedBox *region, CeedInt comp,
+                    CeedInt num_comp, CeedAxisOrder order, struct DLManagedTensor **tensor);
 
 /// The number of live exports of the fab's memory, as CeedVectorGetExportCount() counts them, and
 /// the DLPack device they would carry.
@@ -839,7 +847,8 @@ int CeedMultiFabSetValue(CeedMultiFab mf, CeedScalar value);
 /// Fill ghost cells from the valid cells of other local boxes and of periodic images: `period` is
 /// the number of cells after which each direction repeats itself, 0 where it does not; NULL: it
 /// does nowhere. Other ghost cells stay as they are. Where several boxes have a node, the first in
-/// the list counts.
+/// the list counts. Which cells come from which is kept until the next call with other boxes, fabs
+/// or another period.
 ///
 /// Errors: CEED_ERROR_DIMENSION for a period that the boxes do not fit in; CEED_ERROR_INCOMPLETE
 ///         for a fab without values; CEED_ERROR_ACCESS as CeedFabGetArray(). No cell was written
@@ -847,7 +856,8 @@ int CeedMultiFabSetValue(CeedMultiFab mf, CeedScalar value);
 int CeedMultiFabFillGhosts(CeedMultiFab mf, const CeedInt *period);
 
 /// Copy the valid cells of one MultiFab to the valid cells of another, where both have them in this
-/// process: what a regrid keeps. Both have the same centring and number of components.
+/// process: what a regrid keeps. Both have the same centring and number of components; they may share
+/// fabs, or fabs of them memory of one vector.
 ///
 /// Errors: as above.
 int CeedMultiFabCopy(CeedMultiFab mf, CeedMultiFab mf_copy);

@@ -117,6 +117,7 @@
 #define CeedFabSetValue CEEDLIKE_NAME(FabSetValue)
 #define CeedFabCopy CEEDLIKE_NAME(FabCopy)
 #define CeedFabExport CEEDLIKE_NAME(FabExport)
+#define CeedFabToDLPack CEEDLIKE_NAME(FabToDLPack)
 #define CeedFabGetExportCount CEEDLIKE_NAME(FabGetExportCount)
 #define CeedFabGetDLPackDevice CEEDLIKE_NAME(FabGetDLPackDevice)
 #define CeedFabGetMemTypes CEEDLIKE_NAME(FabGetMemTypes)

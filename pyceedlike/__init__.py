@@ -69,7 +69,8 @@ from .ceed import Ceed
 from .context import QFunctionContext
 from .dlpack import describe, from_dlpack
 from .explain import Explanation, explain
-from .fab import Fab, FabView
+from .fab import Fab
+from .fab_view import FabView
 from .fem import Basis, CompositeOperator, ElemRestriction, Operator, OperatorField
 from .index import At
 from .mesh import Mesh

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from ._lib import HOST, LIBRARIES, CeedDimensionError, CeedIncompatibleError, Library
@@ -12,15 +12,19 @@ from ._lib import HOST, LIBRARIES, CeedDimensionError, CeedIncompatibleError, Li
 Ghost = tuple[tuple[int, int], ...]  # layers on the low and the high side of each direction
 
 
-def integers(values: Any, what: str, count: int | None = None) -> tuple[int, ...]:
-    """Return the numbers of a list, a tuple, an array; of one integer, `count` times that.
+def integers(
+    values: Any, what: str, count: int | None = None, *, spread: bool = True
+) -> tuple[int, ...]:
+    """Return the numbers of a list, a tuple, an array; of one integer with `spread`, all the same.
 
     Raises TypeError, with the remedy, for numbers on a device and for what is no integer,
     CeedDimensionError for another count and for a number that does not fit in an int32.
     """
     _check_place(values, what)
+    if isinstance(values, (Set, Mapping)):
+        raise TypeError(f"{what} is a sequence of integers, not a {type(values).__name__}")
     if not hasattr(values, "__len__") or getattr(values, "ndim", 1) == 0:
-        values = [values] * (1 if count is None else count)
+        values = [values] * (count if spread and count else 1)
     if len(values) not in ((1, 2, 3) if count is None else (count,)):
         wanted = "1 to 3 directions" if count is None else f"{count} directions"
         raise CeedDimensionError(f"{what} has {len(values)} numbers for {wanted}")
@@ -162,7 +166,7 @@ class Box:
 
     def __contains__(self, inner: Box | Sequence[int]) -> bool:
         if not isinstance(inner, Box):
-            index = integers(inner, "an index", self.dim)
+            index = integers(inner, "an index", self.dim, spread=False)
             inner = Box(index, index, self.centring)
         return self._call("CeedBoxContains", "bool *", self._other(inner))[0]
 

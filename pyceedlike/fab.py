@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ._exchange import FabBase, FabViewBase
-from ._lib import HOST, LIBRARIES, CeedDimensionError, CeedIncompatibleError
+from ._exchange import FabBase
+from ._lib import LIBRARIES, CeedDimensionError, CeedIncompatibleError
 from ._object import Shared
 from .box import (
     Box,
@@ -20,36 +20,10 @@ from .box import (
     integers,
 )
 from .ceed import Ceed
+from .fab_arrays import Arrays
+from .fab_view import ORDERS, REGIONS, Components, FabView, Region, is_whole, order_of
 from .index import At, Axis, positions
 from .vector import Vector
-
-if TYPE_CHECKING:
-    import cupy
-    import jax
-    import numpy
-    import torch
-    import xarray
-
-_lib = LIBRARIES["float64"].lib
-ORDERS = {"xyzn": _lib.CEED_ORDER_XYZN, "nzyx": _lib.CEED_ORDER_NZYX}
-REGIONS = {
-    "whole": _lib.CEED_REGION_WHOLE,
-    "valid": _lib.CEED_REGION_VALID,
-    "interior": _lib.CEED_REGION_INTERIOR,
-}
-Region = str | Box | tuple[int, ...]  # a name, a box, or the side that ghost cells are on
-Components = int | slice | range | None
-
-
-def order_of(name: str) -> int:
-    """Return the constant of an order of axes."""
-    if name not in ORDERS:
-        raise CeedIncompatibleError(f"order must be 'xyzn' or 'nzyx', not {name!r}")
-    return ORDERS[name]
-
-
-def _is_whole(region: Region) -> bool:
-    return isinstance(region, str) and region == "whole"
 
 
 def _one(component: Any) -> int:
@@ -61,8 +35,10 @@ def _one(component: Any) -> int:
         ) from None
 
 
-class Fab(Shared, FabBase):
+class Fab(Shared, Arrays, FabBase):
     """A CeedFab: memory with a box of indices, ghost layers around it, and components.
+
+    Two of them are equal where they are of one object in C.
 
     Made by Ceed.Fab(box), Fab.from_dlpack(x, lo=...), Fab.from_vector(v, box) and
     Fab.from_handle(address). It owns one reference of the C object; its memory lives as long as the
@@ -217,13 +193,19 @@ class Fab(Shared, FabBase):
 
     @property
     def generation(self) -> int:
-        """A number that changes with resize() and replace(), and when the fab leaves a MultiFab."""
+        """A number that grows when box or memory are replaced, also in a MultiFab or a vector."""
         return self._get("uint64_t", "GetGeneration")
 
     @property
     def export_count(self) -> int:
         """How many exports of the memory live."""
         return self._get("CeedSize", "GetExportCount")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Fab) and self.handle == other.handle
+
+    def __hash__(self) -> int:
+        return hash(self.handle)
 
     def __repr__(self) -> str:
         exports = self.export_count
@@ -251,7 +233,7 @@ class Fab(Shared, FabBase):
         if isinstance(region, Box):
             return self._inside(region)
         if not isinstance(region, str):
-            side = integers(region, "a side", self.box.dim)
+            side = integers(region, "a side", self.box.dim, spread=False)
             return Box._of(self._get("CeedBox", "GetGhostRegion", side))
         if region not in REGIONS:
             raise CeedIncompatibleError(
@@ -326,7 +308,7 @@ class Fab(Shared, FabBase):
     ) -> None:
         """Set all entries of a region to a value."""
         numbers = self.components(components)
-        box = self._library.ffi.NULL if _is_whole(region) else self._box(region)
+        box = self._library.ffi.NULL if is_whole(region) else self._box(region)
         self._call("SetValue", box, numbers.start, len(numbers), value)
 
     def copy_from(
@@ -397,158 +379,9 @@ class Fab(Shared, FabBase):
         """
         self._call("Replace", self._peer(by), keep_views)
 
-    # To other libraries.
-
-    def _part(self, region: Region, components: Components, order: str) -> Fab | FabView:
-        """Return what to share: the fab itself is the quickest to make an array of."""
-        if _is_whole(region) and components is None and order == "xyzn":
-            return self
-        return self.view(region, components, order)
-
-    def to_numpy(
-        self,
-        region: Region = "whole",
-        components: Components = None,
-        order: str = "xyzn",
-        copy: bool | None = None,
-    ) -> numpy.ndarray:
-        """Return a NumPy array of a region, which shares the memory unless copy is True.
-
-        It counts from 0 in each axis, and from the end where an index is negative, as all arrays of
-        NumPy; solver indices are those of fab.at.
-
-        >>> fab = pyceedlike.Ceed().Fab(pyceedlike.Box([-2, 0], [5, 3]), ncomp=3)
-        >>> fab.set_value(1.0)
-        >>> fab.to_numpy(order="nzyx").shape
-        (3, 4, 8)
-        """
-        from .interop.numpy import share_part
-
-        return self._noting(share_part, region, components, order, copy)
-
-    def to_torch(
-        self,
-        region: Region = "whole",
-        components: Components = None,
-        order: str = "xyzn",
-        copy: bool | None = None,
-    ) -> torch.Tensor:
-        """Return a PyTorch tensor of a region, which shares the memory.
-
-        PyTorch writes to what is read-only: such memory is copied, and copy=False is an error then.
-        """
-        from .interop.torch import share_part
-
-        return self._noting(share_part, region, components, order, copy)
-
-    def to_jax(
-        self,
-        region: Region = "whole",
-        components: Components = None,
-        order: str = "xyzn",
-        copy: bool | None = None,
-    ) -> jax.Array:
-        """Return a JAX array of a region.
-
-        It shares a whole block, under a read lease: nobody writes while the array lives. JAX shares
-        no memory with gaps, so a part of a block is a compact copy, and fab.exchange says so;
-        copy=False is an error then. Raises CeedIncompatibleError when JAX would turn float64 into
-        float32, CeedAccessError while writable views live.
-        """
-        from .interop.jax import share_part
-
-        return self._noting(share_part, region, components, order, copy)
-
-    def to_cupy(
-        self,
-        region: Region = "whole",
-        components: Components = None,
-        order: str = "xyzn",
-        copy: bool | None = None,
-    ) -> cupy.ndarray:
-        """Return a CuPy array of a region; what lies in host memory is copied to the device."""
-        from .interop.cupy import share_part
-
-        return self._noting(share_part, region, components, order, copy)
-
-    def to_xp(
-        self,
-        region: Region = "whole",
-        components: Components = None,
-        order: str = "xyzn",
-        copy: bool | None = None,
-    ) -> Any:
-        """Return an array of the library for the place of the memory: NumPy or CuPy."""
-        to = self.to_numpy if self.__dlpack_device__()[0] in HOST else self.to_cupy
-        return to(region, components, order, copy)
-
-    def _noting(
-        self, share: Any, region: Region, components: Components, order: str, copy: bool | None
-    ) -> Any:
-        part = self._part(region, components, order)
-        array = share(part, copy)
-        if part is not self:
-            self._note(part)
-        return array
-
-    def to_xarray(
-        self, region: Region = "whole", components: Components = None, order: str = "xyzn"
-    ) -> xarray.DataArray:
-        """Return an xarray.DataArray that shares the memory, with solver indices as coordinates.
-
-        >>> fab = pyceedlike.Ceed().Fab(pyceedlike.Box([-2], [5]))
-        >>> fab.set_value(1.0)
-        >>> float(fab.to_xarray().sel(x=slice(-2, 0)).sum())
-        3.0
-        """
-        from .interop.xarray import share
-
-        return share(self, region, components, order)
-
     def _axes(self, region: Region, components: Components, order: str) -> tuple[Axis, ...]:
         """Return the axes of an array of a region, with their solver indices."""
         box, numbers = self.region(region), self.components(components)
         axes = [Axis(*axis) for axis in zip("xyz", box.lo, box.hi, strict=False)]
         axes.append(Axis("component", numbers.start, numbers.stop - 1))
         return tuple(axes if order_of(order) == ORDERS["xyzn"] else reversed(axes))
-
-
-class FabView(FabViewBase):
-    """A part of a fab: a region, components and an order of axes, over the fab's memory.
-
-    Made by fab.view(). Taken by any library, as the fab is. It is of the fab as it was when the
-    view was made: when the fab gets another box or other memory the view is stale, which is_stale
-    says, and gives no more arrays.
-
-    >>> fab = pyceedlike.Ceed().Fab(pyceedlike.Box([-2], [5]), ghost=1)
-    >>> fab.set_value(1.0)
-    >>> left = fab.view((-1,))
-    >>> left
-    <pyceedlike.FabView of Box((-3,), (-3,)), components 0..0, xyzn>
-    >>> fab.resize(pyceedlike.Box([0], [3]))
-    >>> left.is_stale
-    True
-    """
-
-    __slots__ = ("__weakref__",)
-
-    @property
-    def box(self) -> Box:
-        """The box of the view."""
-        return Box._of(LIBRARIES["float64"].ffi.cast("CeedBox *", self._part[0])[0])
-
-    @property
-    def components(self) -> range:
-        """The numbers of its components."""
-        _, first, count, _ = self._part
-        return range(first, first + count)
-
-    @property
-    def order(self) -> str:
-        """The order of its axes: "xyzn" or "nzyx"."""
-        return ("xyzn", "nzyx")[self._part[3]]
-
-    def __repr__(self) -> str:
-        numbers = f"{self.components.start}..{self.components.stop - 1}"
-        stale = ", stale" * self.is_stale
-        return f"<pyceedlike.FabView of {self.box!r}, components {numbers}, {self.order}{stale}>"

@@ -16,7 +16,8 @@ from ._lib import CeedDimensionError
 if TYPE_CHECKING:
     import numpy
 
-    from .fab import Components, Fab, Region
+    from .fab import Fab
+    from .fab_view import Components, Region
 
 
 class Axis(NamedTuple):

@@ -13,7 +13,8 @@ from ._lib import LIBRARIES, Library
 from ._object import Object
 from .box import Box, Ghost, ghost_from, ghost_of, ghost_struct, integers
 from .ceed import Ceed
-from .fab import Components, Fab, Region
+from .fab import Fab
+from .fab_view import Components, Region
 
 if TYPE_CHECKING:
     import matplotlib.cm
@@ -24,12 +25,13 @@ class MultiFab(Object):
     """A CeedMultiFab: the boxes of one level, who owns each, and the fabs of this process.
 
     Made by Ceed.MultiFab(boxes), MultiFab.from_amrex(mf) and MultiFab.from_handle(address). The
-    boxes are valid boxes of one centring, which may leave holes. As a sequence it has a fab for
-    each box; iterating it gives those that are here, and loops may nest and end early.
+    boxes are valid boxes of one centring, which may leave holes. mf[i] is the fab of the box i of
+    the list. A loop is over the fabs that are here, whose numbers mf.local has; loops may nest and
+    end early.
 
     >>> boxes = [pyceedlike.Box([-4], [-1]), pyceedlike.Box([0], [3])]
     >>> mf = pyceedlike.Ceed().MultiFab(boxes, ghost=1)
-    >>> for index, fab in enumerate(mf):
+    >>> for index, fab in zip(mf.local, mf):
     ...     fab.set_value(index)
     >>> mf.fill_ghosts(period=8)
     >>> mf[0].to_numpy().ravel()
@@ -163,6 +165,8 @@ class MultiFab(Object):
     def __iter__(self) -> Iterator[Fab]:
         return iter(_exchange.list_fabs(self.handle, self.scalar == "float32", Fab))
 
+    __reversed__ = None  # by numbers it would be over the fabs of all processes
+
     def _fab(self, index: int) -> Fab:
         library = self._library
         return Fab._of(library, library.lib.CeedMultiFabGetFab, self._box[0], index)
@@ -214,7 +218,8 @@ class MultiFab(Object):
         """Fill ghost cells from valid cells of the boxes that are here, and of periodic images.
 
         period is the number of cells after which each direction repeats itself, 0 where it does
-        not. Other ghost cells stay as they are.
+        not. Other ghost cells stay as they are. Which cells come from which is kept for the next
+        call, as long as boxes, fabs and period are the same.
         """
         self._load()
         if not len(self):

@@ -11,7 +11,8 @@ from .numpy import share_part as share_on_host
 if TYPE_CHECKING:
     import cupy
 
-    from ..fab import Fab, FabView
+    from ..fab import Fab
+    from ..fab_view import FabView
 
 
 def share_part(part: Fab | FabView, copy: bool | None) -> cupy.ndarray:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     import numpy
 
     from .._exchange import Exporter, Lease
-    from ..fab import Fab, FabView
+    from ..fab import Fab
+    from ..fab_view import FabView
     from ..vector import Vector
 
 ALIGNMENT = 64  # XLA's, on the host; other memory is copied

@@ -111,8 +111,8 @@ class Plane:
         self._origin = _each(origin, hull.dim, "origin")
         self._normal = "xyz".index(normal) if hull.dim == 3 else None
         self._index = index
-        if self._normal is not None and index is None:
-            self._index = (hull.lo[self._normal] + hull.hi[self._normal]) // 2
+        if self._normal is not None:
+            self._index = _inside(hull.lo[self._normal], hull.hi[self._normal], index, normal)
         self._shown = [i for i in range(hull.dim) if i != self._normal]
 
     def meets(self, box: Box) -> bool:
@@ -138,6 +138,15 @@ class Plane:
             + self._cell_size[i] * (numpy.arange(box.lo[i], box.hi[i] + 2) - box.centring[i] / 2)
             for i in self._shown
         ]
+
+
+def _inside(lo: int, hi: int, index: int | None, normal: str) -> int:
+    """Return the index of a slice: the middle where none is given."""
+    if index is None:
+        return (lo + hi) // 2
+    if not lo <= index <= hi:
+        raise CeedDimensionError(f"index {index} is outside of {normal}, which is {lo}..{hi}")
+    return index
 
 
 def _each(values: Any, dim: int, what: str) -> list[float]:

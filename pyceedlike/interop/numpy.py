@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from .._exchange import Bracket
     from ..box import Ghost
-    from ..fab import Fab, FabView
+    from ..fab import Fab
+    from ..fab_view import FabView
     from ..vector import Vector
 
 

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from .._lib import CeedAccessError, CeedCopyError
 
 if TYPE_CHECKING:
+    import numpy
     import torch
 
-    from ..fab import Fab, FabView
+    from ..fab import Fab
+    from ..fab_view import FabView
     from ..vector import Vector
 
 
@@ -56,5 +59,13 @@ def index(tensor: torch.Tensor, places: tuple[Any, ...]) -> tuple[Any, ...]:
     backwards = any(place.step < 0 for place in places if isinstance(place, slice))
     if not backwards and not {int, numpy.ndarray} <= kinds:
         return places
-    entries = numpy.arange(tensor.numel()).reshape(tensor.shape)[places]
-    return tuple(map(torch.from_numpy, numpy.unravel_index(entries, tensor.shape)))
+    entries = [numpy.broadcast_to(numbers, tensor.shape)[places] for numbers in _numbers(tensor)]
+    return tuple(torch.from_numpy(numpy.ascontiguousarray(numbers)) for numbers in entries)
+
+
+def _numbers(tensor: torch.Tensor) -> Iterator[numpy.ndarray]:
+    """Return the positions along each axis, in that axis."""
+    import numpy
+
+    for axis, length in enumerate(tensor.shape):
+        yield numpy.arange(length).reshape(-1, *(1,) * (tensor.ndim - axis - 1))

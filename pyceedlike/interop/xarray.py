@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import xarray
 
-    from ..fab import Components, Fab, Region
+    from ..fab import Fab
+    from ..fab_view import Components, Region
 
 
 def share(fab: Fab, region: Region, components: Components, order: str) -> xarray.DataArray:

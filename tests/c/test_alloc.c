@@ -336,6 +336,7 @@ typedef struct {
 static int UseFabs(Level *l) {
   const CeedBox box = BoxOf(1, 0, 0, 0, 3, 0, 0);
   DLManagedTensorVersioned *view = NULL;
+  DLManagedTensor *legacy = NULL;
   int code = CeedVectorCreate(ceed, 5, &l->vec);
 
   if (!code) code = CeedVectorSetValue(l->vec, 1);
@@ -347,6 +348,10 @@ static int UseFabs(Level *l) {
         CeedFabExport(l->low, CEED_MEM_HOST, CEED_EXPORT_COPY, NULL, 0, 1, CEED_ORDER_NZYX, &view);
   }
   if (view) Release(view);
+  if (!code) {
+    code = CeedFabToDLPack(l->low, CEED_MEM_HOST, NULL, 0, 1, CEED_ORDER_NZYX, &legacy);
+  }
+  if (legacy) legacy->deleter(legacy);
   if (!code) code = CeedFabResize(l->low, box, no_ghost, 2, false);
   return code;
 }
@@ -360,6 +365,10 @@ static int UseLevel(Level *l) {
   if (!code) code = CeedMultiFabSetValue(l->other, 2);
   if (!code) code = CeedMultiFabFillGhosts(l->mf, (const CeedInt[]){6, 3});
   if (!code) code = CeedMultiFabCopy(l->mf, l->other);
+  if (!code) code = CeedMultiFabGetFab(l->mf, 0, &l->fab);
+  if (!code) code = CeedMultiFabSetFab(l->other, 0, l->fab, false);
+  if (!code) code = CeedMultiFabCopy(l->mf, l->other);
+  CeedFabDestroy(&l->fab);
   if (!code) code = CeedFabCreate(ceed, boxes[1], no_ghost, 1, &l->fab);
   if (!code) code = CeedMultiFabGather(l->mf, true, 0, l->fab, NULL);
   if (!code) code = CeedMultiFabSetFab(l->mf, 1, l->fab, false);

@@ -60,6 +60,10 @@ static int shapes_that_cannot_be_are_errors(void) {
   ASSERT_SAYS("more than memory holds");
   ASSERT_CODE(CEED_ERROR_DIMENSION,
               CeedFabCreate(ceed, BoxOf(3, 0, 0, 0, m - 1, m - 1, m - 1), one, m, &fab));
+  // 2^64 cells, which are 0 to a product of 64 bits.
+  ASSERT_CODE(CEED_ERROR_DIMENSION,
+              CeedFabCreate(ceed, BoxOf(2, INT32_MIN, INT32_MIN, 0, m, m, 0), no_ghost, 1, &fab));
+  ASSERT_SAYS("more than memory holds");
   ASSERT_CODE(CEED_ERROR_INCOMPATIBLE, CeedFabCreate(ceed, (CeedBox){.dim = 4}, one, 1, &fab));
   ASSERT(!fab);
   return TEST_PASSED;
@@ -229,6 +233,47 @@ static int every_element_is_seen_in_both_orders(void) {
     }
     ASSERT_OK(CeedFabDestroy(&fab));
   }
+  return TEST_PASSED;
+}
+
+static int a_legacy_view_has_every_element_in_both_orders(void) {
+  EVERY_KIND(dim, ncomp) {
+    CeedFab fab = FabOf(ValidBox(dim), ghosts, ncomp);
+    CeedBox regions[] = {WholeOf(fab), ValidOf(fab)};
+    for (int i = 0; i < 2; i++) {
+      BOTH_ORDERS(order) {
+        DLManagedTensor *tensor = NULL;
+        ASSERT_OK(CeedFabToDLPack(fab, CEED_MEM_HOST, i ? &regions[i] : NULL, ncomp - 1, 1, order,
+                                  &tensor));
+        ASSERT_EQ(tensor->dl_tensor.ndim, dim + 1);
+        ASSERT_VIEW(&tensor->dl_tensor, order, regions[i], ncomp - 1, 1);
+        ASSERT_EQ(ViewCount(fab), 1);
+        tensor->deleter(tensor);
+        ASSERT_EQ(ViewCount(fab), 0);
+      }
+    }
+    ASSERT_OK(CeedFabDestroy(&fab));
+  }
+  return TEST_PASSED;
+}
+
+static int a_legacy_view_of_what_may_not_be_written_is_an_error(void) {
+  CeedFab fab = FabOf(ValidBox(2), ghosts, 3);
+  DLManagedTensorVersioned *lease = ViewOf(fab, CEED_EXPORT_READ, NULL, 0, 3, CEED_ORDER_XYZN);
+  DLManagedTensor *tensor = NULL;
+
+  ASSERT_CODE(CEED_ERROR_ACCESS,
+              CeedFabToDLPack(fab, CEED_MEM_HOST, NULL, 0, 3, CEED_ORDER_XYZN, &tensor));
+  ASSERT_SAYS("a legacy tensor can't say so");
+  Release(lease);
+  ASSERT_CODE(CEED_ERROR_DIMENSION,
+              CeedFabToDLPack(fab, CEED_MEM_HOST, NULL, 1, 3, CEED_ORDER_XYZN, &tensor));
+  ASSERT_CODE(CEED_ERROR_INCOMPATIBLE,
+              CeedFabToDLPack(fab, CEED_MEM_HOST, NULL, 0, 3, (CeedAxisOrder)2, &tensor));
+  ASSERT_CODE(CEED_ERROR_INCOMPATIBLE,
+              CeedFabToDLPack(fab, CEED_MEM_HOST, NULL, 0, 3, CEED_ORDER_XYZN, NULL));
+  ASSERT(!tensor);
+  ASSERT_OK(CeedFabDestroy(&fab));
   return TEST_PASSED;
 }
 
@@ -507,6 +552,35 @@ static int a_fab_goes_where_its_vector_goes(void) {
   ASSERT_OK(CeedVectorSetArray(vec, CEED_MEM_HOST, CEED_USE_POINTER, array));
   ASSERT_NUMBER(EntryOf(fab, (const CeedInt[]){-1}, 0), 5);
   ASSERT_OK(CeedVectorDestroy(&vec));
+  ASSERT_OK(CeedFabDestroy(&fab));
+  return TEST_PASSED;
+}
+
+// Other memory of its vector, each fab of it and each of several fabs with their own numbers.
+static int memory_replaced_in_the_vector_is_another_generation(void) {
+  CeedScalar arrays[2][4] = {{5, 6, 7, 8}, {9, 10, 11, 12}};
+  CeedVector vec = Iota(4);
+  CeedBox box = BoxOf(1, -1, 0, 0, 2, 0, 0);
+  CeedFab fab = NULL, by = FabOf(box, no_ghost, 1);
+  uint64_t before;
+
+  ASSERT_OK(CeedFabCreateFromVector(vec, 0, NULL, box, no_ghost, 1, &fab));
+  before = Generation(fab);
+  ASSERT_OK(CeedVectorSetValue(vec, 3));
+  ASSERT_OK(CeedVectorSetArray(vec, CEED_MEM_HOST, CEED_COPY_VALUES, arrays[0]));
+  ASSERT_EQ(Generation(fab), before);
+  for (int i = 0; i < 2; i++) {
+    ASSERT_OK(CeedVectorSetArray(vec, CEED_MEM_HOST, CEED_USE_POINTER, arrays[i]));
+    ASSERT(Generation(fab) > before);
+    before = Generation(fab);
+  }
+  ASSERT_OK(CeedVectorTakeArray(vec, CEED_MEM_HOST, NULL));
+  ASSERT(Generation(fab) > before);
+  before = Generation(fab);
+  ASSERT_OK(CeedFabReplace(fab, by, false));
+  ASSERT(Generation(fab) > before);
+  ASSERT_OK(CeedVectorDestroy(&vec));
+  ASSERT_OK(CeedFabDestroy(&by));
   ASSERT_OK(CeedFabDestroy(&fab));
   return TEST_PASSED;
 }
@@ -869,6 +943,9 @@ static int tensors_that_are_no_fab_are_refused_and_left_alone(void) {
   FakeInit(&fake, data, 3, DIMS(4, 4, 0), NULL);
   PASSES(TestRefused(&fake, CEED_ERROR_DIMENSION, CEED_ORDER_XYZN, zero, no_ghost));
   ASSERT_SAYS("0 components");
+  FakeInit(&fake, data, 2, DIMS(0, ((int64_t)1 << 32) + 1), NULL);
+  PASSES(TestRefused(&fake, CEED_ERROR_DIMENSION, CEED_ORDER_XYZN, zero, no_ghost));
+  ASSERT_SAYS("4294967297 components");
   FakeInit(&fake, data, 2, DIMS(4, 1), NULL);
   PASSES(TestRefused(&fake, CEED_ERROR_DIMENSION, CEED_ORDER_XYZN, end, no_ghost));
   PASSES(TestRefused(&fake, CEED_ERROR_DIMENSION, CEED_ORDER_XYZN, zero, (CeedGhost){{3}, {2}}));
@@ -1269,6 +1346,40 @@ static int fabs_that_share_memory_are_copied(void) {
 }
 
 // Entry by entry, every one would be the first.
+// The last entry of one is the first of the other; between the entries lie those of others.
+static int fabs_that_share_one_entry_are_copied(void) {
+  const CeedSize strides[4] = {2, 1, 1, 1};
+
+  for (int up = 0; up < 2; up++) {
+    CeedBox box = BoxOf(1, 0, 0, 0, 3, 0, 0);
+    CeedVector vec = Iota(13);
+    CeedFab low = NULL, high = NULL;
+    ASSERT_OK(CeedFabCreateFromVector(vec, 0, strides, box, no_ghost, 1, &low));
+    ASSERT_OK(CeedFabCreateFromVector(vec, 6, strides, box, no_ghost, 1, &high));
+    ASSERT_OK(CeedFabCopy(up ? low : high, NULL, 0, 1, up ? high : low, 0));
+    if (up) {
+      ASSERT_VALUES(vec, 0, 1, 2, 3, 4, 5, 0, 7, 2, 9, 4, 11, 6);
+    } else {
+      ASSERT_VALUES(vec, 6, 1, 8, 3, 10, 5, 12, 7, 8, 9, 10, 11, 12);
+    }
+    ASSERT_OK(CeedFabDestroy(&low));
+    ASSERT_OK(CeedFabDestroy(&high));
+    ASSERT_OK(CeedVectorDestroy(&vec));
+  }
+  return TEST_PASSED;
+}
+
+static int a_fab_without_values_has_none_to_copy_to_itself(void) {
+  CeedFab fab = NULL;
+  CeedScalar *array;
+
+  ASSERT_OK(CeedFabCreate(ceed, ValidBox(2), ghosts, 3, &fab));
+  ASSERT_CODE(CEED_ERROR_INCOMPLETE, CeedFabCopy(fab, NULL, 0, 3, fab, 0));
+  ASSERT_CODE(CEED_ERROR_INCOMPLETE, CeedFabGetArray(fab, CEED_MEM_HOST, &array));
+  ASSERT_OK(CeedFabDestroy(&fab));
+  return TEST_PASSED;
+}
+
 static int fabs_that_lie_inside_each_other_are_copied(void) {
   const CeedSize strides[4] = {2, 1, 1, 1};
   CeedVector vec = Iota(9);
@@ -1326,6 +1437,8 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(the_valid_region_is_right_for_every_kind_of_ghosts),
     BEHAVIOUR(regions_at_the_ends_of_the_integers),
     BEHAVIOUR(every_element_is_seen_in_both_orders),
+    BEHAVIOUR(a_legacy_view_has_every_element_in_both_orders),
+    BEHAVIOUR(a_legacy_view_of_what_may_not_be_written_is_an_error),
     BEHAVIOUR(every_view_is_of_the_same_memory),
     BEHAVIOUR(what_is_written_through_a_view_is_seen_by_all),
     BEHAVIOUR(a_view_keeps_the_memory_when_the_fab_goes),
@@ -1339,6 +1452,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(the_vector_of_a_compact_fab_has_its_memory),
     BEHAVIOUR(fabs_lie_side_by_side_in_a_vector),
     BEHAVIOUR(a_fab_goes_where_its_vector_goes),
+    BEHAVIOUR(memory_replaced_in_the_vector_is_another_generation),
     BEHAVIOUR(a_fab_that_reaches_out_of_its_vector_is_an_error),
     BEHAVIOUR(an_array_is_borrowed_with_its_strides),
     BEHAVIOUR(views_of_a_borrowed_array_are_of_the_array),
@@ -1374,6 +1488,8 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(a_whole_copy_is_a_first_value),
     BEHAVIOUR(fabs_that_do_not_meet_are_not_changed),
     BEHAVIOUR(fabs_that_share_memory_are_copied),
+    BEHAVIOUR(fabs_that_share_one_entry_are_copied),
+    BEHAVIOUR(a_fab_without_values_has_none_to_copy_to_itself),
     BEHAVIOUR(fabs_that_lie_inside_each_other_are_copied),
     BEHAVIOUR(components_of_one_fab_are_copied_to_each_other),
     BEHAVIOUR(a_refused_copy_changes_nothing),

@@ -341,6 +341,77 @@ static int ghosts_of_many_boxes_are_what_brute_force_finds(void) {
   return TEST_PASSED;
 }
 
+// One box that is as long as all others together, along each direction.
+static int ghosts_beside_a_long_box_are_what_brute_force_finds(void) {
+  for (CeedInt dim = 2; dim <= 3; dim++) {
+    for (int along = 0; along < dim; along++) {
+      CeedBox boxes[17];
+      for (CeedInt i = 0; i <= 16; i++) {
+        CeedInt lo[3] = {0, 0, 0}, hi[3] = {0, 0, 0};
+        lo[along] = i < 16 ? i - 8 : -8;
+        hi[along] = i < 16 ? i - 8 : 7;
+        lo[(along + 1) % dim] = hi[(along + 1) % dim] = i < 16 ? 0 : 1;
+        boxes[i] = BoxOf(dim, lo[0], lo[1], lo[2], hi[0], hi[1], hi[2]);
+      }
+      PASSES(TestFilling(17, boxes, ghosts, 1, NULL));
+      PASSES(TestFilling(17, boxes, ghosts, 3, (const CeedInt[]){16, 16, 16}));
+    }
+  }
+  return TEST_PASSED;
+}
+
+static int FillAndTest(CeedMultiFab mf, const CeedInt *period) {
+  PASSES(FillValid(mf, -5));
+  ASSERT_OK(CeedMultiFabFillGhosts(mf, period));
+  return TestGhosts(mf, period, -5);
+}
+
+// Whatever may have changed since the last filling: nothing, the period, memory, fabs, boxes.
+static int each_filling_is_of_the_fabs_as_they_are(void) {
+  const CeedInt none[3] = {0, 0, 0}, period[3] = {14, 9, 3};
+
+  EVERY_KIND(dim, ncomp) {
+    CeedBox boxes[3], others[MANY];
+    CeedInt count = ManyBoxes(dim, 5, others);
+    CeedMultiFab mf;
+    CeedFab fab, wide;
+    LShape(dim, boxes);
+    mf = MultiFabOf(3, boxes, ghosts, ncomp);
+    for (int i = 0; i < 2; i++) PASSES(FillAndTest(mf, none));
+    for (int i = 0; i < 2; i++) PASSES(FillAndTest(mf, period));
+    wide = FabOf(boxes[1], (CeedGhost){{3, 1, 2}, {0, 4, 1}}, ncomp);
+    fab = FabAt(mf, 1);
+    ASSERT_OK(CeedFabReplace(fab, wide, false));
+    PASSES(FillAndTest(mf, period));
+    ASSERT_OK(CeedFabDestroy(&wide));
+    ASSERT_OK(CeedFabResize(fab, boxes[1], no_ghost, ncomp, false));
+    PASSES(FillAndTest(mf, period));
+    ASSERT_OK(CeedFabDestroy(&fab));
+    wide = FabOf(boxes[0], (CeedGhost){{1, 4, 3}, {5, 0, 2}}, ncomp);
+    ASSERT_OK(CeedMultiFabSetFab(mf, 0, wide, false));
+    ASSERT_OK(CeedFabDestroy(&wide));
+    PASSES(FillAndTest(mf, period));
+    ASSERT_OK(CeedMultiFabRedefine(mf, count, others, NULL, 0, ghosts, ncomp, false));
+    PASSES(FillAndTest(mf, none));
+    ASSERT_OK(CeedMultiFabDestroy(&mf));
+  }
+  return TEST_PASSED;
+}
+
+static int a_refused_period_leaves_the_last_one(void) {
+  const CeedInt none[3] = {0, 0, 0};
+  CeedBox boxes[3];
+  CeedMultiFab mf;
+
+  LShape(2, boxes);
+  mf = MultiFabOf(3, boxes, ghosts, 1);
+  PASSES(FillAndTest(mf, none));
+  ASSERT_CODE(CEED_ERROR_DIMENSION, CeedMultiFabFillGhosts(mf, (const CeedInt[]){8, 8}));
+  PASSES(FillAndTest(mf, none));
+  ASSERT_OK(CeedMultiFabDestroy(&mf));
+  return TEST_PASSED;
+}
+
 static int boxes_at_the_ends_of_the_integers_are_neighbours(void) {
   const CeedInt m = INT32_MAX, l = INT32_MIN;
   const CeedGhost one = {{1}, {1}};
@@ -480,6 +551,31 @@ static int fabs_that_share_a_vector_are_filled(void) {
 }
 
 // The other fab has a vector of its own, which it fills.
+// One fab is the whole vector, the other lies inside of it, in either order.
+static int setting_a_whole_vector_without_values_is_its_first_value(void) {
+  const CeedGhost two = {{2}, {2}};
+
+  for (CeedInt first = 0; first < 2; first++) {
+    CeedBox boxes[] = {BoxOf(1, 0, 0, 0, 3, 0, 0), BoxOf(1, 4, 0, 0, 7, 0, 0)};
+    CeedVector vec = NULL;
+    CeedMultiFab mf = MultiFabOf(2, boxes, no_ghost, 1);
+    ASSERT_OK(CeedVectorCreate(ceed, 8, &vec));
+    for (CeedInt i = 0; i < 2; i++) {
+      bool is_whole = i == first;
+      CeedFab fab = NULL;
+      ASSERT_OK(CeedFabCreateFromVector(vec, is_whole ? 0 : 2, NULL, boxes[i],
+                                        is_whole ? two : no_ghost, 1, &fab));
+      ASSERT_OK(CeedMultiFabSetFab(mf, i, fab, false));
+      ASSERT_OK(CeedFabDestroy(&fab));
+    }
+    ASSERT_OK(CeedMultiFabSetValue(mf, 3));
+    ASSERT_VALUES(vec, 3, 3, 3, 3, 3, 3, 3, 3);
+    ASSERT_OK(CeedMultiFabDestroy(&mf));
+    ASSERT_OK(CeedVectorDestroy(&vec));
+  }
+  return TEST_PASSED;
+}
+
 static int setting_a_part_of_a_vector_without_values_is_an_error(void) {
   CeedBox boxes[] = {BoxOf(1, 0, 0, 0, 2, 0, 0), BoxOf(1, 3, 0, 0, 5, 0, 0)};
   CeedMultiFab mf = MultiFabOf(2, boxes, no_ghost, 1);
@@ -571,6 +667,47 @@ static int no_stale_ghost_gets_inside(void) {
   return TEST_PASSED;
 }
 
+// All entries of the i-th fab of two are i + 1; the one of `index` in the gathered array.
+static CeedScalar GatheredAt(const CeedBox *boxes, CeedGhost ghost, bool with_ghosts,
+                             CeedInt index) {
+  CeedMultiFab mf = MultiFabOf(2, boxes, ghost, 1);
+  CeedBox hull = {0};
+  CeedFab fab = NULL;
+  CeedScalar value;
+
+  for (CeedInt i = 0; i < 2; i++) {
+    fab = FabAt(mf, i);
+    CeedFabSetValue(fab, NULL, 0, 1, (CeedScalar)(i + 1));
+    CeedFabDestroy(&fab);
+  }
+  CeedMultiFabGetHull(mf, &hull);
+  CeedFabCreate(ceed, hull, no_ghost, 1, &fab);
+  CeedMultiFabGather(mf, with_ghosts, -1, fab, NULL);
+  value = EntryOf(fab, &index, 0);
+  CeedFabDestroy(&fab);
+  CeedMultiFabDestroy(&mf);
+  return value;
+}
+
+static int of_gathered_nodes_and_ghosts_the_first_in_the_list_counts(void) {
+  const CeedGhost one = {{1}, {1}};
+
+  for (int first = 0; first < 2; first++) {
+    CeedBox nodes[2], apart[2];
+    nodes[first] = BoxOf(1, 0, 0, 0, 4, 0, 0);
+    nodes[1 - first] = BoxOf(1, 4, 0, 0, 8, 0, 0);
+    apart[first] = BoxOf(1, 0, 0, 0, 1, 0, 0);
+    apart[1 - first] = BoxOf(1, 3, 0, 0, 4, 0, 0);
+    for (int i = 0; i < 2; i++) nodes[i].centring = 1;
+    ASSERT_NUMBER(GatheredAt(nodes, no_ghost, false, 4), 1);
+    ASSERT_NUMBER(GatheredAt(nodes, no_ghost, false, 0), first + 1);
+    ASSERT_NUMBER(GatheredAt(apart, one, true, 2), 1);
+    ASSERT_NUMBER(GatheredAt(apart, one, true, 4), 2 - first);
+    ASSERT_NUMBER(GatheredAt(apart, one, false, 2), -1);
+  }
+  return TEST_PASSED;
+}
+
 static int gathering_into_what_does_not_fit_is_an_error(void) {
   CeedBox boxes[3];
   CeedMultiFab mf;
@@ -621,6 +758,64 @@ static int valid_cells_are_copied_to_another_list_of_boxes(void) {
     ASSERT_OK(CeedMultiFabDestroy(&from));
     ASSERT_OK(CeedMultiFabDestroy(&to));
   }
+  return TEST_PASSED;
+}
+
+// Memory that was put into the new list before: the old fab's, that of both in one vector.
+static int fabs_of_both_lists_are_copied(void) {
+  EVERY_KIND(dim, ncomp) {
+    CeedBox boxes[3];
+    CeedMultiFab from, to;
+    LShape(dim, boxes);
+    from = MultiFabOf(3, boxes, ghosts, ncomp);
+    PASSES(FillValid(from, -5));
+    to = MultiFabOf(2, boxes, no_ghost, ncomp);
+    ASSERT_OK(CeedMultiFabSetValue(to, 4));
+    for (CeedInt i = 0; i < 2; i++) {
+      CeedFab fab = FabAt(from, i);
+      if (i == 0) ASSERT_OK(CeedMultiFabSetFab(to, i, fab, false));
+      ASSERT_OK(CeedFabDestroy(&fab));
+    }
+    ASSERT_OK(CeedMultiFabCopy(from, to));
+    ASSERT_OK(CeedMultiFabCopy(to, from));
+    for (CeedInt i = 0; i < 2; i++) {
+      CeedFab fab = FabAt(to, i);
+      EVERY_INDEX(at, ValidOf(fab)) {
+        ASSERT_NUMBER(EntryOf(fab, at.index, ncomp - 1), ValueAt(at.index, ncomp - 1));
+      }
+      ASSERT_OK(CeedFabDestroy(&fab));
+    }
+    ASSERT_OK(CeedMultiFabDestroy(&from));
+    ASSERT_OK(CeedMultiFabDestroy(&to));
+  }
+  return TEST_PASSED;
+}
+
+// The first in the list counts as it was before: the second box writes its node into the first fab.
+static int a_fab_of_both_lists_counts_as_it_was(void) {
+  CeedBox boxes[] = {BoxOf(1, 0, 0, 0, 4, 0, 0), BoxOf(1, 4, 0, 0, 8, 0, 0)};
+  CeedMultiFab from, to;
+  CeedFab fab;
+
+  for (int i = 0; i < 2; i++) boxes[i].centring = 1;
+  from = MultiFabOf(2, boxes, no_ghost, 1);
+  to = MultiFabOf(2, boxes, no_ghost, 1);
+  for (CeedInt i = 0; i < 2; i++) {
+    fab = FabAt(from, i);
+    ASSERT_OK(CeedFabSetValue(fab, NULL, 0, 1, (CeedScalar)(i + 1)));
+    ASSERT_OK(CeedMultiFabSetFab(to, i, fab, false));
+    ASSERT_OK(CeedFabDestroy(&fab));
+  }
+  ASSERT_OK(CeedMultiFabCopy(from, to));
+  fab = FabAt(to, 0);
+  ASSERT_NUMBER(EntryOf(fab, (const CeedInt[]){4}, 0), 1);
+  ASSERT_OK(CeedFabDestroy(&fab));
+  fab = FabAt(to, 1);
+  ASSERT_NUMBER(EntryOf(fab, (const CeedInt[]){4}, 0), 1);
+  ASSERT_NUMBER(EntryOf(fab, (const CeedInt[]){5}, 0), 2);
+  ASSERT_OK(CeedFabDestroy(&fab));
+  ASSERT_OK(CeedMultiFabDestroy(&from));
+  ASSERT_OK(CeedMultiFabDestroy(&to));
   return TEST_PASSED;
 }
 
@@ -742,7 +937,7 @@ static int memory_of_the_code_takes_the_place_of_a_fab(void) {
   CeedMultiFab mf = MultiFabOf(2, boxes, no_ghost, 1);
   CeedFab fab = NULL, old = FabAt(mf, 0);
   DLManagedTensorVersioned *view;
-  uint64_t before;
+  uint64_t before, after;
 
   PASSES(FillValid(mf, 0));
   view = WholeView(old);
@@ -759,8 +954,9 @@ static int memory_of_the_code_takes_the_place_of_a_fab(void) {
   ASSERT_OK(CeedMultiFabFillGhosts(mf, NULL));
   ASSERT_NUMBER(array[7], ValueAt((const CeedInt[]){4, 0, 0}, 0));
   view = WholeView(fab);
+  after = Generation(fab);
   ASSERT_OK(CeedMultiFabSetFab(mf, 0, fab, false));
-  ASSERT_EQ(Generation(fab), 0);
+  ASSERT_EQ(Generation(fab), after);
   Release(view);
   ASSERT_OK(CeedFabDestroy(&fab));
   ASSERT_OK(CeedFabDestroy(&old));
@@ -867,17 +1063,24 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(ghosts_are_filled_from_periodic_images),
     BEHAVIOUR(ghosts_wider_than_a_period_see_several_images),
     BEHAVIOUR(ghosts_of_many_boxes_are_what_brute_force_finds),
+    BEHAVIOUR(ghosts_beside_a_long_box_are_what_brute_force_finds),
+    BEHAVIOUR(each_filling_is_of_the_fabs_as_they_are),
+    BEHAVIOUR(a_refused_period_leaves_the_last_one),
     BEHAVIOUR(boxes_at_the_ends_of_the_integers_are_neighbours),
     BEHAVIOUR(valid_nodes_are_left_and_the_first_box_counts),
     BEHAVIOUR(the_first_box_of_the_list_counts_wherever_it_lies),
     BEHAVIOUR(periods_that_boxes_do_not_fit_in_are_errors),
     BEHAVIOUR(a_refused_filling_writes_no_cell),
     BEHAVIOUR(fabs_that_share_a_vector_are_filled),
+    BEHAVIOUR(setting_a_whole_vector_without_values_is_its_first_value),
     BEHAVIOUR(setting_a_part_of_a_vector_without_values_is_an_error),
     BEHAVIOUR(gathering_prefers_valid_cells_and_says_what_is_covered),
     BEHAVIOUR(no_stale_ghost_gets_inside),
+    BEHAVIOUR(of_gathered_nodes_and_ghosts_the_first_in_the_list_counts),
     BEHAVIOUR(gathering_into_what_does_not_fit_is_an_error),
     BEHAVIOUR(valid_cells_are_copied_to_another_list_of_boxes),
+    BEHAVIOUR(fabs_of_both_lists_are_copied),
+    BEHAVIOUR(a_fab_of_both_lists_counts_as_it_was),
     BEHAVIOUR(lists_of_other_kinds_are_not_copied),
     BEHAVIOUR(redefining_under_views_is_an_error_that_counts_them),
     BEHAVIOUR(views_of_a_redefined_multifab_are_stale_and_keep_their_memory),

@@ -93,6 +93,8 @@ program test_fab
   call run("a_fab_keeps_the_bounds_of_an_array", a_fab_keeps_the_bounds_of_an_array)
   call run("a_field_of_any_number_of_cells_keeps_its_bounds", &
            a_field_of_any_number_of_cells_keeps_its_bounds)
+  call run("a_field_of_three_directions_keeps_its_bounds", &
+           a_field_of_three_directions_keeps_its_bounds)
   call run("bounds_are_those_that_the_language_shows", bounds_are_those_that_the_language_shows)
   call run("the_last_axis_is_the_component_and_its_base", &
            the_last_axis_is_the_component_and_its_base)
@@ -162,6 +164,33 @@ contains
       if (bad(HERE, ceed_fab_restore_array_read(fab, a))) return
       if (bad(HERE, ceed_fab_destroy(fab))) return
       deallocate (u)
+    end do
+  end subroutine
+
+  subroutine a_field_of_three_directions_keeps_its_bounds
+    integer, parameter :: cells(4) = [-1, 0, 1, 50]
+    real(ceed_scalar), allocatable, target :: u(:, :, :, :), v(:, :, :)
+    real(ceed_scalar), pointer :: a(:, :, :, :), b(:, :, :)
+    type(ceed_ghost) :: ghost
+    type(ceed_fab) :: fab
+    integer :: i
+
+    ghost = ceed_ghost([2, 1, 0], [2, 0, 3])
+    do i = 1, size(cells)
+      allocate (u(-2:cells(i) + 2, -1:1, 0:4, 3), v(-2:cells(i) + 2, -1:1, 1))
+      u = cells(i)
+      v = cells(i)
+      if (bad(HERE, ceed_fab_create_from_array(ceed, u, 3, ghost, ceed_use_pointer, fab))) return
+      if (bad(HERE, ceed_fab_get_array_read(fab, ceed_mem_host, a))) return
+      if (bad(HERE, all(lbound(a) == lbound(u)) .and. all(shape(a) == shape(u)))) return
+      if (bad(HERE, ceed_fab_restore_array_read(fab, a))) return
+      if (bad(HERE, ceed_fab_destroy(fab))) return
+      if (bad(HERE, ceed_fab_create_from_array(ceed, v, 2, ghost, ceed_use_pointer, fab))) return
+      if (bad(HERE, ceed_fab_get_array_read(fab, ceed_mem_host, b))) return
+      if (bad(HERE, all(lbound(b) == lbound(v)) .and. all(shape(b) == shape(v)))) return
+      if (bad(HERE, ceed_fab_restore_array_read(fab, b))) return
+      if (bad(HERE, ceed_fab_destroy(fab))) return
+      deallocate (u, v)
     end do
   end subroutine
 
@@ -390,6 +419,7 @@ contains
   subroutine views_are_of_the_array
     real(ceed_scalar), target :: u(-2:5, 0:3, 3)
     type(dl_managed_tensor_versioned), pointer :: managed
+    type(dl_managed_tensor), pointer :: legacy
     integer(c_int64_t), pointer :: numbers(:)
     integer(ceed_size) :: count
     type(c_ptr) :: tensor
@@ -417,6 +447,10 @@ contains
     if (bad(HERE, ceed_dlpack_delete_versioned(tensor))) return
     if (bad(HERE, ceed_fab_export(fab, ceed_mem_host, ceed_export_shared, tensor, comp=0), &
             ceed_error_dimension)) return
+    if (bad(HERE, ceed_fab_to_dlpack(fab, ceed_mem_host, tensor, box, comp=2))) return
+    call c_f_pointer(tensor, legacy)
+    if (bad(HERE, c_associated(legacy%tensor%data, c_loc(u(0, 1, 2))))) return
+    if (bad(HERE, ceed_dlpack_delete(tensor))) return
     if (bad(HERE, ceed_fab_destroy(fab))) return
   end subroutine
 

@@ -20,6 +20,7 @@ if not list((ROOT / "pyceedlike").glob("_exchange*.so")):
     sys.path[:] = [p for p in sys.path if pathlib.Path(p or os.curdir).resolve() != ROOT]
 
 import numpy  # noqa: E402
+from fields import KINDS, numbered  # noqa: E402
 from helpers import SCALARS, vector_of  # noqa: E402
 
 import pyceedlike  # noqa: E402
@@ -121,3 +122,15 @@ def jax():
     module.config.update("jax_enable_x64", True)
     yield module
     module.config.update("jax_enable_x64", before)
+
+
+@pytest.fixture(params=KINDS)
+def kind(request):
+    """Directions, components, precision."""
+    return request.param
+
+
+@pytest.fixture
+def fab(kind):
+    """A fab of a kind, in which every value tells its place."""
+    return numbered(kind)

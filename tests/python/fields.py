@@ -3,6 +3,7 @@
 
 import itertools
 
+import numpy as np
 import pytest
 from plotfiles import values_over
 
@@ -43,3 +44,23 @@ def regions(dim):
     cell = Box(LO[:dim], LO[:dim])
     sides = itertools.product((-1, 0, 1), repeat=dim)
     return ["whole", "valid", "interior", inner, cell, *sides]
+
+
+def incoming(kind):
+    """Return an array of a kind, lower bounds for it, and its ghost layers."""
+    dim, ncomp, scalar = kind
+    shape = (*(4, 3, 5)[:dim], ncomp)
+    ghost = ((1, 0), (1, 1), (0, 2))[:dim]
+    return np.arange(float(np.prod(shape)), dtype=scalar).reshape(shape), LO[:dim], ghost
+
+
+def of_region(fab, region):
+    """Return the model of a region: the values, and where the first lies in the memory."""
+    box = fab.region(region)
+    whole = fab.whole
+    steps = [a - b for a, b in zip(box.lo, whole.lo, strict=True)]
+    return expected(box, fab.ncomp), sum(s * t for s, t in zip(steps, fab.strides, strict=False))
+
+
+def address(array):
+    return array.__array_interface__["data"][0]

@@ -2,6 +2,7 @@
 """Boxes against a model: the set of their indices."""
 
 import array
+import functools
 import itertools
 
 import numpy as np
@@ -110,16 +111,28 @@ def test_the_text_form_is_amrexs():
     assert str(Box([-2, 0, 3], [5, 3, 4], [0, 1, 0])) == "((-2,0,3) (5,3,4) (0,1,0))"
 
 
-@pytest.mark.parametrize(
-    "bounds",
-    [[-2, 5], (-2, 5), np.array([-2, 5]), np.array([-2, 5], "int8"), array.array("q", [-2, 5])],
-    ids=["list", "tuple", "numpy", "int8", "array"],
-)
-def test_bounds_come_as_any_sequence_of_integers(bounds):
-    box = Box(bounds, [7, 7])
-    assert box.lo == (-2, 5)
-    assert box.shift(bounds).lo == (-4, 10)
-    assert box.grow(bounds).lo == (0, 0)
+SEQUENCES = {
+    "list": list,
+    "tuple": tuple,
+    "numpy": np.array,
+    "int8": functools.partial(np.array, dtype="int8"),
+    "array": functools.partial(array.array, "q"),
+}
+
+
+@pytest.mark.parametrize("make", SEQUENCES.values(), ids=SEQUENCES)
+@pytest.mark.parametrize("ncomp", [1, 3])
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_bounds_come_as_any_sequence_of_integers(dim, ncomp, make):
+    lo, hi, ghost = (-2, 5, 0)[:dim], (7, 7, 0)[:dim], ((1, 0), (2, 3), (0, 4))[:dim]
+    box = Box(make(lo), make(hi))
+    assert (box.lo, box.hi) == (lo, hi)
+    assert box.shift(make(lo)).lo == tuple(2 * i for i in lo)
+    assert box.grow(make(lo)).lo == (0,) * dim
+    fab = pyceedlike.Ceed().Fab(box, ncomp, [make(widths) for widths in ghost])
+    assert fab.ghost == ghost
+    fab.set_value(1.0)
+    assert fab.at[tuple(make([i]) for i in lo)].shape == (1, ncomp)
 
 
 def test_bounds_on_a_device_are_refused_with_the_remedy():
@@ -139,6 +152,8 @@ def test_bounds_on_a_device_are_refused_with_the_remedy():
         ([2**31], [2**31], ValueError, "lo: 2147483648 does not fit in an int32"),
         ([0.5], [1], TypeError, "lo is made of integers, not of 0.5"),
         (["0"], [1], TypeError, "lo is made of integers, not of '0'"),
+        ({0, 1}, [1, 1], TypeError, "lo is a sequence of integers, not a set"),
+        ([0, 1], {1: 2, 3: 4}, TypeError, "hi is a sequence of integers, not a dict"),
     ],
 )
 def test_bounds_that_are_none_are_errors(lo, hi, error, text):
@@ -168,6 +183,13 @@ def test_centring_is_0_or_1(centring):
     ):
         with pytest.raises(pyceedlike.CeedDimensionError, match="centring is 0 for cells and 1"):
             make()
+
+
+def test_an_index_has_a_number_for_each_direction():
+    assert 0 in Box([0], [1])
+    assert [0, 1] in Box([0, 0], [1, 1])
+    with pytest.raises(pyceedlike.CeedDimensionError, match="an index has 1 numbers for 2"):
+        _ = 0 in Box([0, 0], [1, 1])
 
 
 def test_a_text_ends_where_the_box_does():

@@ -26,6 +26,8 @@ LAYERS = [
         "vector",
         "box",
         "index",
+        "fab_view",
+        "fab_arrays",
         "fab",
         "multifab",
         "buildflags",

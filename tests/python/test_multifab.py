@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """MultiFabs: boxes that leave holes, ghost layers, gathering, batches, pictures."""
 
+import contextlib
 import itertools
 import threading
 
@@ -56,7 +57,11 @@ def test_a_multifab_has_its_boxes(mf):
     assert mf.ghost == GHOST[: mf.boxes[0].dim]
     assert [fab.ghost for fab in mf] == [mf.ghost] * 3
     assert [fab.handle for fab in mf] == [mf[i].handle for i in range(3)]
+    assert list(mf) == [mf[0], mf[1], mf[2]]
+    assert mf[1] in mf
     assert mf[-1].handle == mf[2].handle
+    with pytest.raises(TypeError, match="not reversible"):
+        reversed(mf)
     with pytest.raises(IndexError, match="box 3 of 3"):
         mf[3]
 
@@ -192,6 +197,29 @@ def test_ghosts_are_those_of_periodic_images(mf):
                 )
 
 
+def test_threads_that_fill_at_once_are_refused_or_right():
+    boxes = [Box([4 * i, 0], [4 * i + 3, 3]) for i in range(50)]
+    mf = pyceedlike.Ceed().MultiFab(boxes, ghost=1)
+    mf.set_value(-1.0)
+    for fab in mf:
+        fab.to_numpy("valid")[...] = expected(fab.box, 1)
+    periods = [None, [200, 0], [201, 4], [200, 4]]
+
+    def fill(period):
+        for _ in range(50):
+            with contextlib.suppress(pyceedlike.CeedAccessError):
+                mf.fill_ghosts(period)
+
+    threads = [threading.Thread(target=fill, args=[period]) for period in periods]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    mf.fill_ghosts([200, 4])
+    assert mf[0].at[-1, -1, 0] == expected(Box([199, 3], [199, 3]), 1).item()
+    assert mf[49].at[200, 4, 0] == expected(Box([0, 0], [0, 0]), 1).item()
+
+
 def test_what_has_no_values_is_an_error():
     mf = pyceedlike.Ceed().MultiFab([Box([0], [3])])
     for use in (mf.gather, mf.fill_ghosts, mf.to_numpy):
@@ -320,17 +348,15 @@ def test_tensors_of_another_type_are_errors():
         mf.scatter({(2, 3): np.zeros((1, 1, 3, 2), "float32")})
 
 
-@pytest.mark.parametrize("dim", [2, 3])
-def test_a_convolution_on_batches_is_that_on_the_domain(dim):
+def test_a_convolution_on_batches_is_that_on_the_domain(mf):
     torch = pytest.importorskip("torch")
-    convolve = {2: torch.nn.functional.conv2d, 3: torch.nn.functional.conv3d}[dim]
-    boxes = [Box(*box) for box in L_SHAPE[dim]]
-    mf = pyceedlike.Ceed().MultiFab(boxes, 2, ghost=1)
+    dim, ncomp = mf.hull.dim, mf.ncomp
+    convolve = getattr(torch.nn.functional, f"conv{dim}d")
     mf.set_value(0.0)
     random = np.random.default_rng(7)
     for fab in mf:
-        fab.to_numpy("valid")[...] = random.standard_normal((*fab.box.shape, 2))
-    kernel = torch.from_numpy(random.standard_normal((2, 2) + (3,) * dim))
+        fab.to_numpy("valid")[...] = random.standard_normal((*fab.box.shape, ncomp))
+    kernel = torch.from_numpy(random.standard_normal((ncomp, ncomp) + (3,) * dim))
     gathered, cover = mf.gather(mf.hull.grow(1), fill=0.0)
     image = torch.from_numpy(gathered.to_numpy(order="nzyx"))[None]
     wanted = convolve(image, kernel)[0].numpy().T
@@ -436,3 +462,13 @@ def test_what_a_picture_has_not_is_an_error(axes, style, error, text):
     mf.set_value(1.5)
     with pytest.raises(error, match=text):
         mf.plot(axes=axes, **style)
+
+
+@pytest.mark.parametrize("index", [-1, 4])
+def test_a_slice_outside_of_the_boxes_is_an_error(axes, index):
+    mf = pyceedlike.Ceed().MultiFab([Box([0, 0, 0], [2, 1, 3])])
+    mf.set_value(1.5)
+    with pytest.raises(
+        pyceedlike.CeedDimensionError, match=rf"index {index} .* z, which is 0\.\.3"
+    ):
+        mf.plot(axes=axes, index=index)

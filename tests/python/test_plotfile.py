@@ -58,10 +58,11 @@ def test_every_form_is_read(tmp_path, version, real, dim):
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3])
+@pytest.mark.parametrize("ncomp", [1, 3])
 @pytest.mark.parametrize("ghost", GHOSTS)
-def test_ghost_layers_come_from_the_blocks(tmp_path, ghost, dim):
+def test_ghost_layers_come_from_the_blocks(tmp_path, ghost, ncomp, dim):
     layers = GHOSTS[ghost][:dim]
-    file = writer(tmp_path, dim, ghost=layers)
+    file = writer(tmp_path, dim, ghost=layers, ncomp=ncomp)
     file.told = [0] * dim
     (level, _) = plotfile.open(file.write()).levels
     check_level(level, file.levels[0], 0, layers, file.ncomp)

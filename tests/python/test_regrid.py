@@ -2,20 +2,16 @@
 """Boxes and memory that are replaced while views of them live."""
 
 import gc
+import itertools
 import weakref
 
 import numpy as np
 import pytest
-from fields import KINDS, box_of, expected, numbered
+from fields import box_of, expected, numbered
 from helpers import Memory
 
 import pyceedlike
 from pyceedlike import Box, Fab
-
-
-@pytest.fixture(params=KINDS)
-def fab(request):
-    return numbered(request.param)
 
 
 def test_a_resize_under_views_is_an_error_that_counts_them(fab):
@@ -69,19 +65,43 @@ def test_a_view_knows_that_it_is_stale(fab):
     assert not fab.view("valid").is_stale
 
 
-def test_the_same_address_with_another_box_is_another_field():
-    memory = np.arange(12.0)
-    first = Fab.from_dlpack(memory.reshape(4, 3, 1), lo=[-2, 0])
+def test_the_same_address_with_another_box_is_another_field(kind):
+    dim, ncomp, scalar = kind
+    shape, other = (4, 3, 2)[:dim], (2, 1, 3)[:dim]
+    memory = np.arange(72, dtype=scalar)
+
+    def over_memory(shape, lo, ghost):
+        part = memory[: np.prod(shape) * ncomp].reshape(*shape, ncomp)
+        return Fab.from_dlpack(part, lo=lo[:dim], ghost=ghost[:dim])
+
+    first = over_memory(shape, [-2, 0, 7], ((1, 0), (0, 1), (1, 0)))
     fab = Fab.from_handle(first.handle)
     view = fab.view()
     before = fab.generation
-    fab.replace(Fab.from_dlpack(memory.reshape(2, 6, 1), lo=[5, -7]))
+    fab.replace(over_memory(other, [5, -7, 0], ((0, 1), (0, 0), (1, 1))))
     assert view.is_stale
     assert fab.generation != before
-    assert first.box == fab.box == Box([5, -7], [6, -2])
+    assert first.whole == fab.whole == Box([5, -7, 0][:dim], [6, -7, 2][:dim])
+    assert first.box == Box([5, -7, 1][:dim], [5, -7, 1][:dim])
     assert first.to_numpy().ctypes.data == memory.ctypes.data
-    assert first.to_numpy().shape == (2, 6, 1)
-    assert first.at[5, -2, 0] == 5.0
+    wanted = memory[: np.prod(other) * ncomp].reshape(*other, ncomp)
+    assert np.array_equal(first.to_numpy(), wanted)
+    assert first.at[fab.whole.hi].tolist() == wanted[(-1,) * dim].tolist()
+
+
+def test_a_view_is_stale_when_its_vector_has_other_memory(kind):
+    _, ncomp, scalar = kind
+    fab = numbered(kind)
+    view, before = fab.view("valid"), fab.generation
+    fab.vector().set_value(1.0)
+    assert not view.is_stale
+    other = np.full(fab.whole.size * ncomp, 7, scalar)
+    fab.vector().take_from_dlpack(other, pyceedlike.USE_POINTER)
+    assert view.is_stale
+    assert fab.generation > before
+    with pytest.raises(pyceedlike.CeedAccessError, match="The view is stale"):
+        np.from_dlpack(view)
+    assert np.shares_memory(fab.to_numpy("valid"), other)
 
 
 def test_a_replacement_under_views_is_an_error():
@@ -120,67 +140,101 @@ def test_an_import_is_not_resized_behind_jax(jax):
 
 # --- MultiFabs -------------------------------------------------------------------------------
 
-OLD, NEW = [Box([0], [3]), Box([4], [7])], [Box([0], [1]), Box([2], [7])]
+GHOSTS = ((1, 0), (0, 2), (1, 1))
 
 
-def field():
-    mf = pyceedlike.Ceed().MultiFab(OLD, ghost=1)
+def boxes_of(dim, *cuts):
+    """Return boxes one behind the other in x, from each number up to the next."""
+    return [
+        Box([low, -1, 3][:dim], [high - 1, 1, 4][:dim]) for low, high in itertools.pairwise(cuts)
+    ]
+
+
+def before_of(dim):
+    return boxes_of(dim, 0, 4, 8)
+
+
+def after_of(dim):
+    return boxes_of(dim, 0, 2, 8)
+
+
+@pytest.fixture
+def field(kind):
+    """A MultiFab of a kind, in which every value tells its place."""
+    dim, ncomp, scalar = kind
+    mf = pyceedlike.Ceed(scalar=scalar).MultiFab(before_of(dim), ncomp, GHOSTS[:dim])
     for fab in mf:
         fab.set_value(0.0)
-        fab.to_numpy()[...] = expected(fab.whole, 1)
+        fab.to_numpy()[...] = expected(fab.whole, ncomp)
     return mf
 
 
-def test_a_regrid_under_views_is_an_error_that_counts_them():
-    mf = field()
-    arrays = mf.to_numpy()
+def test_a_regrid_under_views_is_an_error_that_counts_them(kind, field):
+    dim = kind[0]
+    arrays = field.to_numpy("valid")
     with pytest.raises(pyceedlike.CeedAccessError, match="2 views of the fabs live"):
-        mf.redefine(NEW)
-    assert mf.boxes == OLD
+        field.redefine(after_of(dim))
+    assert field.boxes == before_of(dim)
+    assert np.array_equal(arrays[1], expected(field.boxes[1], kind[1]))
     del arrays
-    mf.redefine(NEW, ncomp=2, ghost=[(0, 3)])
-    assert (mf.boxes, mf.ncomp, mf.ghost) == (NEW, 2, ((0, 3),))
+    ghost = ((0, 3), (1, 0), (2, 2))[:dim]
+    field.redefine(after_of(dim), ncomp=2, ghost=ghost)
+    assert (field.boxes, field.ncomp, field.ghost) == (after_of(dim), 2, ghost)
 
 
-def test_a_regrid_makes_views_stale():
-    mf = field()
-    view, before = mf[0].view(), mf.generation
-    mf.redefine(NEW)
+def test_a_regrid_makes_views_stale(kind, field):
+    view, before = field[0].view(), field.generation
+    field.redefine(after_of(kind[0]))
     assert view.is_stale
-    assert mf.generation > before
+    assert field.generation > before
 
 
-def test_arrays_keep_what_was_before_a_regrid():
-    mf = field()
-    arrays = mf.to_numpy("valid")
-    mf.redefine(NEW, keep_views=True)
-    mf.set_value(0.0)
-    for array, box in zip(arrays, OLD, strict=True):
-        assert np.array_equal(array, expected(box, 1))
+def test_arrays_keep_what_was_before_a_regrid(kind, field):
+    arrays = field.to_numpy("valid")
+    field.redefine(after_of(kind[0]), keep_views=True)
+    field.set_value(0.0)
+    for array, box in zip(arrays, before_of(kind[0]), strict=True):
+        assert np.array_equal(array, expected(box, kind[1]))
 
 
-def test_a_regrid_keeps_the_values_that_are_copied():
-    old = field()
-    new = pyceedlike.Ceed().MultiFab(NEW)
+def test_a_regrid_keeps_the_values_that_are_copied(kind, field):
+    dim, ncomp, _ = kind
+    new = field.ceed.MultiFab(after_of(dim), ncomp, ghost=1)
     new.set_value(-1.0)
-    new.copy_from(old)
+    new.copy_from(field)
     for fab in new:
-        assert np.array_equal(fab.to_numpy(), expected(fab.box, 1))
+        assert np.array_equal(fab.to_numpy("valid"), expected(fab.box, ncomp))
 
 
-def test_another_fab_in_its_place_makes_views_stale():
-    mf = field()
-    view = mf[1].view()
-    mine = Fab.from_dlpack(np.zeros((4, 1)), lo=[4], ceed=mf.ceed)
-    mf.set_fab(1, mine)
+def test_a_regrid_may_keep_fabs_of_the_old_boxes(kind, field):
+    dim, ncomp, _ = kind
+    new = field.ceed.MultiFab(boxes_of(dim, 0, 4, 6, 8), ncomp)
+    new.set_value(-1.0)
+    new.set_fab(0, field[0])
+    new.copy_from(field)
+    for fab in new:
+        assert np.array_equal(fab.to_numpy("valid"), expected(fab.box, ncomp))
+
+
+def test_another_fab_in_its_place_makes_views_stale(kind, field):
+    _, ncomp, scalar = kind
+    view = field[1].view()
+    box = field.boxes[1]
+
+    def mine():
+        zeros = np.zeros((*box.shape, ncomp), scalar)
+        return Fab.from_dlpack(zeros, lo=box.lo, ceed=field.ceed)
+
+    fab = mine()
+    field.set_fab(1, fab)
     assert view.is_stale
-    assert np.shares_memory(mf[1].to_numpy(), mine.to_numpy())
-    array = mf[1].to_numpy()
+    assert np.shares_memory(field[1].to_numpy(), fab.to_numpy())
+    array = field[1].to_numpy()
     with pytest.raises(pyceedlike.CeedAccessError):
-        mf.set_fab(1, Fab.from_dlpack(np.zeros((4, 1)), lo=[4], ceed=mf.ceed))
-    assert array.shape == (4, 1)
+        field.set_fab(1, mine())
+    assert array.shape == (*box.shape, ncomp)
     with pytest.raises(pyceedlike.CeedDimensionError):
-        mf.set_fab(0, mine)
+        field.set_fab(0, fab)
 
 
 ENDS = ["view", "array", "fab", "mf"]
@@ -188,13 +242,16 @@ ENDS = ["view", "array", "fab", "mf"]
 
 @pytest.mark.parametrize("shift", range(4))
 @pytest.mark.parametrize("step", [1, 3])
-def test_memory_of_a_multifab_lives_until_its_last_holder_goes(shift, step):
-    memory = Memory(8 * 4)
+def test_memory_of_a_multifab_lives_until_its_last_holder_goes(kind, shift, step):
+    dim, ncomp, scalar = kind
+    box, ghost = before_of(dim)[0], GHOSTS[:dim]
+    whole = box.grow(ghost)
+    memory = Memory(whole.size * ncomp * np.dtype(scalar).itemsize)
     alive = weakref.ref(memory)
-    ceed = pyceedlike.Ceed()
-    held = {"mf": ceed.MultiFab([Box([0], [3])])}
-    source = np.frombuffer(memory, float).reshape(4, 1)
-    held["mf"].set_fab(0, Fab.from_dlpack(source, lo=[0], ceed=ceed))
+    ceed = pyceedlike.Ceed(scalar=scalar)
+    held = {"mf": ceed.MultiFab([box], ncomp, ghost)}
+    source = np.frombuffer(memory, scalar).reshape(*whole.shape, ncomp)
+    held["mf"].set_fab(0, Fab.from_dlpack(source, lo=whole.lo, ghost=ghost, ceed=ceed))
     del memory, source
     held["fab"] = next(iter(held["mf"]))
     held["view"] = held["fab"].view("valid")
@@ -204,7 +261,6 @@ def test_memory_of_a_multifab_lives_until_its_last_holder_goes(shift, step):
         if "array" in held:
             held["array"][...] = 3.0
         del held[ENDS[(shift + step * i) % 4]]
-        gc.collect()
     assert alive() is None
 
 
