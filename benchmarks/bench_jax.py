@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Operators whose QFunction is written in C, or in JAX: compiled, or called back.
+"""Operators whose QFunction is written in C, or in JAX: compiled, called back, or inside jax.jit.
 
-The operators are on a box of hexahedra with stored geometric factors; the last table is of the
-tangent of a hyperelastic solid at points alone, beside JAX's own jit. A second is one of the
-processor, whoever else uses the machine, and of all threads together.
+The operators are on a box of hexahedra with stored geometric factors; a table is of the tangent of
+a hyperelastic solid at points alone, beside JAX's own jit, and the last of what a call from within
+a program of JAX costs. A second is one of the processor, whoever else uses the machine, and of all
+threads together.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ import pyceedlike
 from pyceedlike import BASIS_NONE, GAUSS, VECTOR_ACTIVE, Data, Grad, Interp, native
 
 ORDERS = range(1, 7)
+CALLS = 1000  # in a program
+COMPILED, IN_JIT, IN_NUMPY = "JAX, compiled", "the same in jax.jit", "all in jax.numpy"
 POINTS = (512, 4096, 32768)
 
 MASS = """
@@ -87,12 +90,14 @@ def qfunctions(ceed: pyceedlike.Ceed, physics: str) -> Iterator[tuple[str, Any]]
     yield "C", c
     renamed = lambda f: lambda u, qdata: f(u, qdata)  # noqa: E731
     compiled = native.qfunction(field, data, name=physics, v=field)(renamed(at_point))
-    yield "JAX, compiled", compiled.qfunction(ceed)
+    yield COMPILED, compiled.qfunction(ceed)
     yield "JAX, called back", ceed.qfunction(field, data, v=field)(jax.jit(renamed(at_all)))
 
 
-def operators(physics: str, order: int, unknowns: float) -> Iterator[tuple[str, Any, Any, Any]]:
-    """Give the operator by each route, and its vectors."""
+def operators(physics: str, order: int, unknowns: float) -> Iterator[tuple[str, str, Any]]:
+    """Give the operator by each route: its name, a statement, and the names in it."""
+    import jax
+
     ceed, n = pyceedlike.Ceed(), 1
     while (n * order + 1) ** 3 < unknowns:
         n += 1
@@ -112,7 +117,12 @@ def operators(physics: str, order: int, unknowns: float) -> Iterator[tuple[str, 
         op.set_field("u", rstr_u, basis, VECTOR_ACTIVE)
         op.set_field("qdata", rstr_q, BASIS_NONE, qdata)
         op.set_field("v", rstr_u, basis, VECTOR_ACTIVE)
-        yield route, op, u, v
+        yield route, "op.apply(u, v)", {"op": op, "u": u, "v": v}
+        if route == COMPILED:
+            x = jax.numpy.asarray(u.to_numpy())
+            for name, engine in ((IN_JIT, "c"), (IN_NUMPY, "xla")):
+                names = {"f": jax.jit(op.jax(engine)), "u": x, "ready": jax.block_until_ready}
+                yield name, "ready(f(u))", names
 
 
 def energy(du: Any, w: Any, *, mu: float = 1.0, lam: float = 2.0) -> Any:
@@ -142,17 +152,34 @@ def tangents(n: int) -> Iterator[tuple[str, str, dict[str, Any]]]:
     yield "jax.jit", "ready(f(*x))", names
 
 
+def calls() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Give what costs of a call are the difference of, on an operator of 8 points."""
+    import jax
+
+    routes = {route: names for route, _, names in operators("mass", 1, 8)}
+    f, x = routes[IN_JIT]["f"], routes[IN_JIT]["u"]
+
+    def often(x: Any) -> Any:
+        return jax.lax.fori_loop(0, CALLS, lambda _, y: f(y), x)
+
+    yield "apply()", "op.apply(u, v)", routes[COMPILED]
+    for what, function in (("x + 1", lambda x: x + 1), ("once", f), ("often", often)):
+        names = {"f": jax.jit(function), "x": x, "ready": jax.block_until_ready}
+        yield what, "ready(f(x))", names
+
+
 def cases(unknowns: float) -> Iterator[Case]:
     """Give everything that is timed."""
     for physics in PHYSICS:
         for order in ORDERS:
-            for route, op, u, v in operators(physics, order, unknowns):
-                names = {"op": op, "u": u, "v": v}
-                key, note = (physics, order, route), str(len(u))
-                yield Case(key, "op.apply(u, v)", names, note, clock=time.process_time)
+            for route, statement, names in operators(physics, order, unknowns):
+                key, note = (physics, order, route), str(len(names["u"]))
+                yield Case(key, statement, names, note, clock=time.process_time)
     for n in POINTS:
         for route, statement, names in tangents(n):
             yield Case(("tangent", n, route), statement, names, clock=time.process_time)
+    for what, statement, names in calls():
+        yield Case(("call", what), statement, names, clock=time.process_time)
 
 
 def rates(found: dict[tuple, Case], physics: str, route: str) -> list[float]:
@@ -161,7 +188,7 @@ def rates(found: dict[tuple, Case], physics: str, route: str) -> list[float]:
     return [1e3 * int(case.note) / case.median for case in chosen]
 
 
-ROUTES = ("C", "JAX, compiled", "JAX, called back")
+ROUTES = ("C", COMPILED, "JAX, called back", IN_JIT, IN_NUMPY)
 
 
 def tables(found: dict[tuple, Case]) -> Iterator[str]:
@@ -169,8 +196,11 @@ def tables(found: dict[tuple, Case]) -> Iterator[str]:
     for physics in PHYSICS:
         head = [f"{physics}, million unknowns a second", *(f"order {p}" for p in ORDERS)]
         rows = [[r, *map(show, rates(found, physics, r))] for r in ROUTES]
-        ratios = [ratio(found[physics, p, ROUTES[1]], found[physics, p, "C"]) for p in ORDERS]
-        yield table(head, [*rows, ["time of compiled JAX / C", *map(show, ratios)]])
+        for what, one, two in (("compiled JAX / C", COMPILED, "C"),
+                               ("jax.jit / apply()", IN_JIT, COMPILED)):  # fmt: skip
+            ratios = [ratio(found[physics, p, one], found[physics, p, two]) for p in ORDERS]
+            rows.append([f"time of {what}", *map(show, ratios)])
+        yield table(head, rows)
     head = ["tangent, ns a point", *(f"{n} points" for n in POINTS)]
     rows = [
         [r, *(show(found["tangent", n, r].median / n) for n in POINTS)]
@@ -178,6 +208,19 @@ def tables(found: dict[tuple, Case]) -> Iterator[str]:
     ]
     pairs = [(found["tangent", n, "compiled"], found["tangent", n, "jax.jit"]) for n in POINTS]
     yield table(head, [*rows, ["ratio", *(show(ratio(*pair)) for pair in pairs)]])
+    us = {what: found["call", what].median / 1e3 for what in ("apply()", "x + 1", "once", "often")}
+    us["often"] /= CALLS
+    rows = {
+        "apply() from Python": us["apply()"],
+        "each of 1000 calls in one program": us["often"],
+        "a program of one call": us["once"],
+        "a program of x + 1": us["x + 1"],
+        "added to apply(), in a program": us["often"] - us["apply()"],
+        "added to apply() and x + 1, in a program of its own": us["once"]
+        - us["x + 1"]
+        - us["apply()"],
+    }
+    yield table(["a call, 8 points", "µs"], [[what, show(t)] for what, t in rows.items()])
 
 
 def draw(found: dict[tuple, Case], path: Any) -> None:

@@ -1,5 +1,6 @@
-// Our own declaration of what XLA hands to a function that its programs call: of its FFI, version
-// 0.1, the structs that are read here. So no foreign header is needed to build.
+// Our own declaration of what XLA hands to a function that its programs call: of its FFI, the
+// structs that are read here. So no foreign header is needed to build. Handlers are of version 0.1;
+// XLA keeps states of a program, as they are used here, from version 0.3 on.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef CEEDLIKE_XLA_ABI_H
 #define CEEDLIKE_XLA_ABI_H
@@ -7,9 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { XLA_MAJOR = 0, XLA_MINOR = 1 };
+enum { XLA_MAJOR = 0, XLA_MINOR = 1, XLA_MINOR_OF_STATES = 3 };
 
-enum { XLA_METADATA = 1, XLA_SCALAR = 3, XLA_EXECUTE = 3 };
+enum { XLA_METADATA = 1, XLA_SCALAR = 3 };
+
+enum { XLA_INSTANTIATE = 0, XLA_EXECUTE = 3 };
 
 enum { XLA_BOOL = 1, XLA_INT32 = 4, XLA_INT64 = 5, XLA_FLOAT32 = 11, XLA_FLOAT64 = 12 };
 
@@ -22,6 +25,11 @@ enum {
 };
 
 typedef struct XLA_FFI_Error XLA_FFI_Error;
+
+typedef struct {
+  const char *ptr;
+  size_t len;
+} XLA_FFI_ByteSpan;
 
 typedef struct XLA_FFI_Extension_Base {
   size_t struct_size;
@@ -36,9 +44,21 @@ typedef struct {
 } XLA_FFI_Api_Version;
 
 typedef struct {
+  int64_t type_id; /* 0: none */
+} XLA_FFI_TypeId;
+
+typedef struct {
+  size_t struct_size;
+  XLA_FFI_Extension_Base *extension_start;
+  void (*deleter)(void *object);
+} XLA_FFI_TypeInfo;
+
+typedef struct {
   size_t struct_size;
   XLA_FFI_Api_Version api_version;
-} XLA_FFI_Metadata; /* its beginning */
+  uint32_t traits;
+  XLA_FFI_TypeId state_type_id;
+} XLA_FFI_Metadata;
 
 typedef struct {
   XLA_FFI_Extension_Base extension_base;
@@ -55,9 +75,32 @@ typedef struct {
 typedef struct {
   size_t struct_size;
   XLA_FFI_Extension_Base *extension_start;
+  XLA_FFI_ByteSpan name;
+  XLA_FFI_TypeId *type_id; /* in and out */
+  const XLA_FFI_TypeInfo *type_info;
+} XLA_FFI_Type_Register_Args;
+
+/* For setting a state, and for getting it. */
+typedef struct {
+  size_t struct_size;
+  XLA_FFI_Extension_Base *extension_start;
+  void *ctx;
+  int stage; /* that the state was set in */
+  XLA_FFI_TypeId *type_id;
+  void *state;
+} XLA_FFI_State_Args;
+
+typedef struct {
+  size_t struct_size;
+  XLA_FFI_Extension_Base *extension_start;
   XLA_FFI_Api_Version api_version;
   const void *internal_api;
   XLA_FFI_Error *(*XLA_FFI_Error_Create)(XLA_FFI_Error_Create_Args *args);
+  void (*others[4])(void);
+  XLA_FFI_Error *(*XLA_FFI_Type_Register)(XLA_FFI_Type_Register_Args *args);
+  void (*another)(void);
+  XLA_FFI_Error *(*XLA_FFI_State_Set)(XLA_FFI_State_Args *args);
+  XLA_FFI_Error *(*XLA_FFI_State_Get)(XLA_FFI_State_Args *args);
 } XLA_FFI_Api; /* its beginning */
 
 typedef struct {
@@ -68,11 +111,6 @@ typedef struct {
   int64_t rank;
   int64_t *dims;
 } XLA_FFI_Buffer;
-
-typedef struct {
-  const char *ptr;
-  size_t len;
-} XLA_FFI_ByteSpan;
 
 typedef struct {
   int dtype;
@@ -122,9 +160,13 @@ typedef char
                         XLA_AT(XLA_FFI_Metadata_Extension, metadata, 24) &&
                         sizeof(XLA_FFI_Error_Create_Args) == 32 &&
                         XLA_AT(XLA_FFI_Api, XLA_FFI_Error_Create, 48) &&
-                        XLA_AT(XLA_FFI_Buffer, dims, 40) && sizeof(XLA_FFI_Scalar) == 16 &&
-                        sizeof(XLA_FFI_Args) == 40 && sizeof(XLA_FFI_Rets) == 40 &&
-                        sizeof(XLA_FFI_Attrs) == 48 && XLA_AT(XLA_FFI_CallFrame, stage, 32) &&
+                        XLA_AT(XLA_FFI_Api, XLA_FFI_State_Get, 112) &&
+                        XLA_AT(XLA_FFI_Metadata, state_type_id, 40) &&
+                        sizeof(XLA_FFI_Type_Register_Args) == 48 &&
+                        sizeof(XLA_FFI_State_Args) == 48 && XLA_AT(XLA_FFI_Buffer, dims, 40) &&
+                        sizeof(XLA_FFI_Scalar) == 16 && sizeof(XLA_FFI_Args) == 40 &&
+                        sizeof(XLA_FFI_Rets) == 40 && sizeof(XLA_FFI_Attrs) == 48 &&
+                        XLA_AT(XLA_FFI_CallFrame, stage, 32) &&
                         XLA_AT(XLA_FFI_CallFrame, args, 40) && XLA_AT(XLA_FFI_CallFrame, attrs, 120)
                     ? 1
                     : -1];

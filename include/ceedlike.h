@@ -1608,16 +1608,20 @@ typedef enum { CEED_XLA_APPLY = 0, CEED_XLA_JACOBIAN = 1, CEED_XLA_TRANSPOSE = 2
 int CeedOperatorXLAOpen(CeedOperator op, CeedXLAForm form, CeedInt num_names, const char **names,
                         int64_t *id);
 
-/// Forget an id. Calls that run end well, later ones are errors.
+/// Forget an id. A program that is compiled keeps what it calls; compiling another is an error.
 ///
 /// Errors:  CEED_ERROR_INCOMPATIBLE for an id that is not open.
 /// Threads: any, at any time.
 int CeedXLAClose(int64_t id);
 
-/// The function to register with XLA for the platform "cpu", of its FFI, version 0.1 or newer; its
-/// attribute "id" (int64) says what is called. Returns an error of XLA, or NULL: FAILED_PRECONDITION
-/// for an id that is not open and for vectors that are out, INVALID_ARGUMENT for arrays of another
-/// type or size.
+/// The functions to register with XLA for the platform "cpu", for the stages "instantiate" and
+/// "execute" of one target of its FFI; the attribute "id" (int64) says what is called. They return
+/// an error of XLA, or NULL: FAILED_PRECONDITION for an id that is not open and for vectors that are
+/// out, INVALID_ARGUMENT for arrays of another type or size.
+///
+/// A program keeps a reference of what it calls from the first stage on. XLA before version 0.3 of
+/// its FFI can't do that: there each call looks the id up.
+struct XLA_FFI_Error *CeedXLAInstantiate(struct XLA_FFI_CallFrame *frame);
 struct XLA_FFI_Error *CeedXLACall(struct XLA_FFI_CallFrame *frame);
 
 // ------------------------------------------------------------------------------------------------

@@ -303,6 +303,7 @@
 #define CeedGetStandIns CEEDLIKE_NAME(GetStandIns)
 #define CeedOperatorXLAOpen CEEDLIKE_NAME(OperatorXLAOpen)
 #define CeedXLAClose CEEDLIKE_NAME(XLAClose)
+#define CeedXLAInstantiate CEEDLIKE_NAME(XLAInstantiate)
 #define CeedXLACall CEEDLIKE_NAME(XLACall)
 #define CeedPythonCall CEEDLIKE_NAME(PythonCall)
 #define CeedSetErrorHandler CEEDLIKE_NAME(SetErrorHandler)

@@ -853,11 +853,13 @@ static PyObject *Setup(PyObject *Py_UNUSED(module), PyObject *args) {
   Py_RETURN_NONE;
 }
 
-/* What JAX registers: a capsule without a name around a function of C. */
-static PyObject *XLAHandler(PyObject *Py_UNUSED(module), PyObject *is_single) {
+/* What JAX registers: a capsule without a name around a function of C, for each stage. */
+static PyObject *XLAHandlers(PyObject *Py_UNUSED(module), PyObject *is_single) {
   const Library *lib = &libraries[is_single == Py_True ? FLOAT32 : FLOAT64];
+  PyObject *instantiate = PyCapsule_New((void *)(uintptr_t)lib->XLAInstantiate, NULL, NULL);
+  PyObject *execute = PyCapsule_New((void *)(uintptr_t)lib->XLACall, NULL, NULL);
 
-  return PyCapsule_New((void *)(uintptr_t)lib->XLACall, NULL, NULL);
+  return Py_BuildValue("{sNsN}", "instantiate", instantiate, "execute", execute);
 }
 
 static PyMethodDef module_functions[] = {
@@ -867,7 +869,7 @@ static PyMethodDef module_functions[] = {
     {"list_fabs", ListFabs, METH_VARARGS, NULL},
     {"refer_to_multifab", ReferToMultiFab, METH_O, NULL},
     {"view_ceed", ViewCeed, METH_VARARGS, NULL},
-    {"xla_handler", XLAHandler, METH_O, NULL},
+    {"xla_handlers", XLAHandlers, METH_O, NULL},
     {"describe", Describe, METH_O, describe_doc},
     {"examine", Examine, METH_O, examine_doc},
     {"borrow_buffer", BorrowBuffer, METH_O, borrow_buffer_doc},

@@ -26,7 +26,8 @@
   X(FabGetRegion) X(FabReferenceCopy) X(FabDestroy) X(FabExport) X(FabGetDLPackDevice) X(FabGetGeneration) \
   X(FabGetNumComponents) X(FabGetComponentBase) X(FabView) \
   X(FabCreateFromDLPack) X(FabCreateFromDLPackVersioned) \
-  X(DLPackCheck) X(DLPackView) X(DLPackViewVersioned) X(XLACall)
+  X(DLPackCheck) X(DLPackView) X(DLPackViewVersioned) \
+  X(XLAInstantiate) X(XLACall)
 /* clang-format on */
 
 /* The header is seen in double precision here. The pointers to entries that some of the functions

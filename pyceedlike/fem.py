@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._lib import EVAL_WEIGHT, NOTRANSPOSE, TRANSPOSE, CeedDimensionError, CeedError
 from ._object import REQUEST_IMMEDIATE, VECTOR_NONE, Object, StandIn, handle_of, request_of, text_of
+from .callback import keep_code
 from .ceed import Ceed
 from .context import set_fields
 from .qfunction import QFunction, address_of
@@ -318,7 +319,7 @@ class Operator(Object):
         super().__init__(ceed, create, *arguments)
         self._qfunctions: list[QFunction | None] = []  # its own, the Jacobian's, the transpose's
         self._fields: dict[str, OperatorField] = {}
-        self._kept: list[Any] = []  # parts, or what owns the routines
+        self._kept: list[Any] = []  # parts, or the context of the routines
 
     @classmethod
     def _of_qfunctions(cls, ceed: Ceed, *given: QFunction | PointFunction | None) -> Operator:
@@ -340,7 +341,9 @@ class Operator(Object):
         data = ffi.cast("void *", 0 if context is None else address_of(ceed._library, context))
         sizes = input_size, output_size
         self = cls(ceed, "CeedOperatorCreateShell", *sizes, *pointers, data)
-        self._kept = [*routines, context]
+        for address, routine in zip(addresses, routines, strict=True):
+            keep_code(address, routine)
+        self._kept = [context]
         return self
 
     def set_field(

@@ -391,20 +391,16 @@ static int Id(const XLA_FFI_Attrs *attrs, int64_t *id) {
   return CeedError(NULL, CEED_ERROR_INCOMPATIBLE, "%s has no attribute \"id\" of type int64", what);
 }
 
-static int Call(const XLA_FFI_CallFrame *frame) {
-  Entry *entry;
+static int Open(const XLA_FFI_CallFrame *frame, Entry **entry) {
   int64_t id;
-  int code;
 
   CeedCall(Id(&frame->attrs, &id));
-  entry = Refer(id);
-  CeedCheck(entry, NULL, CEED_ERROR_ACCESS,
+  *entry = Refer(id);
+  CeedCheck(*entry, NULL, CEED_ERROR_ACCESS,
             "%s is of an operator (id %lld) that is no more, or of another process: trace the "
             "function again",
             what, (long long)id);
-  code = CallLocked(entry, frame);
-  Release(entry);
-  return code;
+  return CEED_ERROR_SUCCESS;
 }
 
 static int CodeOf(int code) {
@@ -425,26 +421,100 @@ static int CodeOf(int code) {
   }
 }
 
-static bool TellVersion(const XLA_FFI_CallFrame *frame) {
-  XLA_FFI_Extension_Base *extension = frame->extension_start;
-  XLA_FFI_Api_Version *version;
-
-  while (extension && extension->type != XLA_METADATA) extension = extension->next;
-  if (!extension) return false;
-  version = &((XLA_FFI_Metadata_Extension *)(void *)extension)->metadata->api_version;
-  version->major_version = XLA_MAJOR;
-  version->minor_version = XLA_MINOR;
-  return true;
-}
-
-struct XLA_FFI_Error *CeedXLACall(struct XLA_FFI_CallFrame *frame) {
+static XLA_FFI_Error *Result(const XLA_FFI_Api *api, int code) {
   XLA_FFI_Error_Create_Args error = {.struct_size = sizeof error};
-  int code;
 
-  if (TellVersion(frame) || frame->stage != XLA_EXECUTE) return NULL;
-  code = Call(frame);
   if (!code) return NULL;
   (void)CeedGetErrorMessage(NULL, &error.message);
   error.errc = CodeOf(code);
-  return frame->api->XLA_FFI_Error_Create(&error);
+  return api->XLA_FFI_Error_Create(&error);
+}
+
+/* What XLA asks before the first call, or NULL. */
+static XLA_FFI_Metadata *Asked(const XLA_FFI_CallFrame *frame) {
+  XLA_FFI_Extension_Base *extension = frame->extension_start;
+
+  while (extension && extension->type != XLA_METADATA) extension = extension->next;
+  return extension ? ((XLA_FFI_Metadata_Extension *)(void *)extension)->metadata : NULL;
+}
+
+static void TellVersion(XLA_FFI_Metadata *metadata) {
+  metadata->api_version.major_version = XLA_MAJOR;
+  metadata->api_version.minor_version = XLA_MINOR;
+}
+
+// ------------------------------------------------------------------------------------------------
+// The state of a program: a reference of what it calls, so that it lives as long as the program
+// ------------------------------------------------------------------------------------------------
+
+static XLA_FFI_TypeId state_type;
+
+static void ReleaseState(void *state) { Release(state); }
+
+static bool KeepsStates(const XLA_FFI_Api *api) {
+  return api->api_version.major_version == XLA_MAJOR &&
+         api->api_version.minor_version >= XLA_MINOR_OF_STATES;
+}
+
+static XLA_FFI_Error *RegisterState(const XLA_FFI_Api *api, XLA_FFI_Metadata *metadata) {
+  const char *name = sizeof(CeedScalar) == 8 ? "ceedlike_float64" : "ceedlike_float32";
+  static const XLA_FFI_TypeInfo info = {sizeof info, NULL, ReleaseState};
+  XLA_FFI_Type_Register_Args args = {.struct_size = sizeof args, .type_info = &info};
+  XLA_FFI_Error *error;
+
+  args.name = (XLA_FFI_ByteSpan){name, strlen(name)};
+  args.type_id = &state_type;
+  error = api->XLA_FFI_Type_Register(&args);
+  metadata->state_type_id = state_type;
+  return error;
+}
+
+static XLA_FFI_State_Args StateArgs(const XLA_FFI_CallFrame *frame, void *state) {
+  return (XLA_FFI_State_Args){.struct_size = sizeof(XLA_FFI_State_Args),
+                              .ctx = frame->ctx,
+                              .stage = XLA_INSTANTIATE,
+                              .type_id = &state_type,
+                              .state = state};
+}
+
+struct XLA_FFI_Error *CeedXLAInstantiate(struct XLA_FFI_CallFrame *frame) {
+  XLA_FFI_Metadata *metadata = Asked(frame);
+  XLA_FFI_State_Args args;
+  Entry *entry;
+  int code;
+
+  if (metadata) {
+    TellVersion(metadata);
+    return KeepsStates(frame->api) ? RegisterState(frame->api, metadata) : NULL;
+  }
+  if (!KeepsStates(frame->api)) return NULL;
+  code = Open(frame, &entry);
+  if (code) return Result(frame->api, code);
+  args = StateArgs(frame, entry);
+  return frame->api->XLA_FFI_State_Set(&args);
+}
+
+/* An older XLA looks the id up at each call. */
+static XLA_FFI_Error *CallById(const XLA_FFI_CallFrame *frame) {
+  Entry *entry;
+  int code = Open(frame, &entry);
+
+  if (!code) {
+    code = CallLocked(entry, frame);
+    Release(entry);
+  }
+  return Result(frame->api, code);
+}
+
+struct XLA_FFI_Error *CeedXLACall(struct XLA_FFI_CallFrame *frame) {
+  XLA_FFI_Metadata *metadata = Asked(frame);
+  XLA_FFI_State_Args args;
+  XLA_FFI_Error *error;
+
+  if (metadata) TellVersion(metadata);
+  if (metadata || frame->stage != XLA_EXECUTE) return NULL;
+  if (!KeepsStates(frame->api)) return CallById(frame);
+  args = StateArgs(frame, NULL);
+  error = frame->api->XLA_FFI_State_Get(&args);
+  return error ? error : Result(frame->api, CallLocked(args.state, frame));
 }

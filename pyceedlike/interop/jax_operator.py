@@ -421,6 +421,7 @@ class OperatorFunction:
         given = [Slot((n,), a.passive[n]) for n in a.passive if n in names]
         given += [Slot((n,), a.context[n].shape, True) for n in a.context if n in names]
         if a.qfunction is None:
+            _contexts.extend(op._kept)  # a program may still run when all else is dropped
             return Forms(op, op.shape, True).call(given)
         qfunctions = [q and q._copy() for q in op._qfunctions]
         forms = Forms(
@@ -437,6 +438,9 @@ class OperatorFunction:
                 context = q.context._labelled() if q.context else ()
                 forms.inputs[form] = {*q.inputs, *(field.name for field in context)}
         return forms.call(given)
+
+
+_contexts: list[Any] = []  # of routines
 
 
 def is_linear(qf: Any) -> bool:

@@ -16,6 +16,7 @@ from .._object import text_of
 
 if TYPE_CHECKING:
     import jax
+    import numpy
 
     from ..fem import Operator
 
@@ -35,7 +36,8 @@ class Call(ABC):
     linear: frozenset[int]  # the operands that the result is known to be linear in
 
     def __init__(self) -> None:
-        self._id: int | None = None
+        self._id: numpy.int64 | None = None
+        self._program: Any = None
         self._lock = threading.Lock()
 
     @abstractmethod
@@ -54,18 +56,31 @@ class Call(ABC):
         """Return the cotangent of operand k from the transpose's result."""
         return result
 
-    def id(self) -> int:
+    def id(self) -> numpy.int64:
         """Return what programs know the operator by, as long as this lives."""
+        import numpy
+
         with self._lock:
             if self._id is None:
                 operator, form, names = self.operator()
                 library = LIBRARIES[self.scalar]
                 texts = [library.ffi.new("char[]", text_of(name)) for name in names]
                 array = library.ffi.new("const char *[]", texts)
-                self._id = operator._get("int64_t", "XLAOpen", form, len(names), array)
+                number = operator._get("int64_t", "XLAOpen", form, len(names), array)
+                self._id = numpy.int64(number)
                 self._operator = operator  # its Python objects, too
-                weakref.finalize(self, library.lib.CeedXLAClose, self._id)
+                weakref.finalize(self, library.lib.CeedXLAClose, number)
             return self._id
+
+    def program(self) -> Any:
+        """Return a program of this call alone; it does not keep this object alive."""
+        import jax
+
+        if self._program is None:
+            result = jax.ShapeDtypeStruct((self.length,), self.scalar)
+            call = jax.ffi.ffi_call(target(self.scalar), result)
+            self._program = jax.jit(functools.partial(call, id=self.id()))
+        return self._program
 
     def __call__(self, *operands: Any) -> jax.Array:
         """Return the result; operands are arrays of the right shapes and types."""
@@ -85,11 +100,11 @@ def primitive() -> Any:
     from jax.interpreters import ad, batching, mlir
 
     for scalar in LIBRARIES:
-        handler = _exchange.xla_handler(scalar == "float32")
-        jax.ffi.register_ffi_target(target(scalar), handler, platform="cpu")
+        handlers = _exchange.xla_handlers(scalar == "float32")
+        jax.ffi.register_ffi_target(target(scalar), handlers, platform="cpu")
     made = Primitive("ceedlike_operator")
     made.def_abstract_eval(lambda *_, call: jax.core.ShapedArray((call.length,), call.scalar))
-    made.def_impl(lambda *operands, call: _compiled(call)(*operands))
+    made.def_impl(lambda *operands, call: call.program()(*operands))
     ad.primitive_jvps[made] = _jvp
     ad.primitive_transposes[made] = _transpose
     batching.primitive_batchers[made] = _batch
@@ -97,26 +112,11 @@ def primitive() -> Any:
     return made
 
 
-_jitted: weakref.WeakKeyDictionary[Call, Any] = weakref.WeakKeyDictionary()
-
-
-def _compiled(call: Call) -> Any:
-    """Return what runs a call outside of any program."""
-    import jax
-
-    if call not in _jitted:
-        reference = weakref.ref(call)  # JAX keeps functions for long
-        _jitted[call] = jax.jit(lambda *operands: reference()(*operands))
-    return _jitted[call]
-
-
 def _lower(context: Any, *operands: Any, call: Call) -> Any:
     import jax
-    import numpy
 
-    context.module_context.add_keepalive(call)  # as long as the program may run
-    lowering = jax.ffi.ffi_lowering(target(call.scalar))
-    return lowering(context, *operands, id=numpy.int64(call.id()))
+    context.module_context.add_keepalive(call)
+    return jax.ffi.ffi_lowering(target(call.scalar))(context, *operands, id=call.id())
 
 
 def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, call: Call) -> tuple[Any, Any]:

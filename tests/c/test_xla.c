@@ -25,6 +25,33 @@ static XLA_FFI_Error *MakeError(XLA_FFI_Error_Create_Args *args) {
 
 static const XLA_FFI_Api api = {.struct_size = sizeof api, .XLA_FFI_Error_Create = MakeError};
 
+// One program, which keeps the state of its only call.
+static void (*state_deleter)(void *);
+static void *state;
+
+static XLA_FFI_Error *RegisterType(XLA_FFI_Type_Register_Args *args) {
+  state_deleter = args->type_info->deleter;
+  args->type_id->type_id = 5;
+  return NULL;
+}
+
+static XLA_FFI_Error *SetState(XLA_FFI_State_Args *args) {
+  state = args->type_id->type_id == 5 && args->stage == 0 ? args->state : NULL;
+  return NULL;
+}
+
+static XLA_FFI_Error *GetState(XLA_FFI_State_Args *args) {
+  args->state = args->type_id->type_id == 5 && args->stage == 0 ? state : NULL;
+  return NULL;
+}
+
+static const XLA_FFI_Api newer_api = {.struct_size = sizeof newer_api,
+                                      .api_version = {.minor_version = 3},
+                                      .XLA_FFI_Error_Create = MakeError,
+                                      .XLA_FFI_Type_Register = RegisterType,
+                                      .XLA_FFI_State_Set = SetState,
+                                      .XLA_FFI_State_Get = GetState};
+
 typedef struct {
   int type;
   int64_t length;
@@ -35,13 +62,14 @@ typedef struct {
   (Array) { type, (int64_t)COUNT_OF(data), data }
 
 // The code of the error, or 0. The first of the arrays is the result.
-static int CallOf(int64_t id, int id_type, int count, const Array *arrays) {
+static int StageOf(const XLA_FFI_Api *xla, int stage, int64_t id, int id_type, int count,
+                   const Array *arrays) {
   XLA_FFI_Buffer buffers[8];
   void *places[8], *attributes[1];
   int types[8] = {1, 1, 1, 1, 1, 1, 1, 1}, kinds[1] = {3};
   XLA_FFI_ByteSpan name = {"id", 2}, *names[1] = {&name};
   XLA_FFI_Scalar number = {id_type, &id};
-  XLA_FFI_CallFrame frame = {.struct_size = sizeof frame, .api = &api, .stage = 3};
+  XLA_FFI_CallFrame frame = {.struct_size = sizeof frame, .api = xla, .stage = stage};
   XLA_FFI_Error *result;
 
   for (int i = 0; i < count; i++) {
@@ -56,8 +84,12 @@ static int CallOf(int64_t id, int id_type, int count, const Array *arrays) {
   frame.rets = (XLA_FFI_Rets){sizeof frame.rets, NULL, 1, types, places};
   frame.args = (XLA_FFI_Args){sizeof frame.args, NULL, count - 1, types, places + 1};
   frame.attrs = (XLA_FFI_Attrs){sizeof frame.attrs, NULL, 1, kinds, names, attributes};
-  result = CeedXLACall(&frame);
+  result = (stage == 0 ? CeedXLAInstantiate : CeedXLACall)(&frame);
   return result ? result->code : 0;
+}
+
+static int CallOf(int64_t id, int id_type, int count, const Array *arrays) {
+  return StageOf(&api, 3, id, id_type, count, arrays);
 }
 
 #define CALL(id, ...) \
@@ -271,16 +303,43 @@ TEST(a_stale_id_is_an_error_and_ids_are_never_used_again) {
   return TEST_PASSED;
 }
 
+TEST(a_program_keeps_what_it_calls) {
+  XLA_FFI_Metadata metadata = {.struct_size = sizeof metadata};
+  XLA_FFI_Metadata_Extension extension = {{sizeof extension, 1, NULL}, &metadata};
+  XLA_FFI_CallFrame frame = {
+      .struct_size = sizeof frame, .extension_start = &extension.extension_base, .api = &newer_api};
+  CeedScalar u[] = {1, 1, 2}, v[3];
+  Array arrays[] = {ARRAY(REAL, v), ARRAY(REAL, u)};
+  int64_t id;
+
+  PASSES(Open(CEED_XLA_APPLY, 0, NULL, &id));
+  ASSERT(!CeedXLAInstantiate(&frame));
+  ASSERT_EQ(metadata.state_type_id.type_id, 5);
+  ASSERT_EQ(StageOf(&newer_api, 0, id, INT64, 2, arrays), 0);
+  ASSERT_OK(CeedXLAClose(id));
+  ASSERT_EQ(StageOf(&newer_api, 3, id, INT64, 2, arrays), 0);
+  ASSERT_ARRAY(v, 3, 6, 18);
+  state_deleter(state);
+  ASSERT_EQ(StageOf(&newer_api, 0, id, INT64, 2, arrays), FAILED_PRECONDITION);
+  ASSERT_EQ(StageOf(&newer_api, 0, id, INT32, 2, arrays), INVALID_ARGUMENT);
+  return TEST_PASSED;
+}
+
 TEST(the_version_is_told_and_other_stages_do_nothing) {
-  XLA_FFI_Metadata metadata = {sizeof metadata, {.major_version = 9, .minor_version = 9}};
+  XLA_FFI_Metadata metadata = {.struct_size = sizeof metadata};
   XLA_FFI_Metadata_Extension extension = {{sizeof extension, 1, NULL}, &metadata};
   XLA_FFI_Extension_Base other = {sizeof other, 2, &extension.extension_base};
   XLA_FFI_CallFrame frame = {.struct_size = sizeof frame, .extension_start = &other, .api = &api};
 
-  ASSERT(!CeedXLACall(&frame));
-  ASSERT_EQ(metadata.api_version.major_version, 0);
-  ASSERT_EQ(metadata.api_version.minor_version, 1);
+  for (int stage = 0; stage < 2; stage++) {
+    metadata.api_version.major_version = metadata.api_version.minor_version = 9;
+    ASSERT(!(stage ? CeedXLACall : CeedXLAInstantiate)(&frame));
+    ASSERT_EQ(metadata.api_version.major_version, 0);
+    ASSERT_EQ(metadata.api_version.minor_version, 1);
+    ASSERT_EQ(metadata.state_type_id.type_id, 0);
+  }
   frame.extension_start = NULL;
+  ASSERT(!CeedXLAInstantiate(&frame));  // an older XLA keeps no state
   frame.stage = 2;
   ASSERT(!CeedXLACall(&frame));
   return TEST_PASSED;
@@ -470,6 +529,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(a_field_that_is_an_operand_has_no_values_between_calls),
     BEHAVIOUR(arrays_that_do_not_fit_are_refused),
     BEHAVIOUR(a_stale_id_is_an_error_and_ids_are_never_used_again),
+    BEHAVIOUR(a_program_keeps_what_it_calls),
     BEHAVIOUR(the_version_is_told_and_other_stages_do_nothing),
     BEHAVIOUR(names_that_there_are_not_are_told),
     BEHAVIOUR(a_qfunction_that_is_called_back_is_refused_with_the_remedy),

@@ -102,5 +102,5 @@ def test_the_benchmark_of_jax_covers_every_route_and_order(tmp_path):
     pytest.importorskip("jax", reason="JAX is not installed")
     printed, results = results_of("bench_jax.py", tmp_path)
     keys = {tuple(case["key"]) for case in results["cases"] if not case["error"]}
-    assert len(keys) == 2 * 6 * 3 + 3 * 2
+    assert len(keys) == 2 * 6 * 5 + 3 * 2 + 4
     assert "time of compiled JAX / C" in printed

@@ -215,11 +215,13 @@ def test_derivatives_of_second_order_in_all_arguments(jax, space, u, kappa, scal
     def f(u, kappa, growth):
         return function(u, kappa=kappa, growth=growth)
 
-    rough = {"rtol": 5e-2, "atol": 5e-2, "eps": 1e-2} if scalar == "float32" else {}
+    rough = {"rtol": 5e-2, "atol": 5e-2, "eps": 1e-2, "modes": ["rev"]}
     growth = np.asarray(0.3, scalar)
-    check_grads(jax.jit(f), (0.1 * u, kappa, growth), 2, **rough)
+    options = rough if scalar == "float32" else {}
+    check_grads(jax.jit(f), (0.1 * u, kappa, growth), 2, **options)
 
 
+@pytest.mark.parametrize("scalar", ["float64"])
 def test_engines_have_the_same_gradients_and_hessians(jax, operator, u, kappa, scalar):
     found = []
     for engine in ENGINES:
@@ -552,15 +554,31 @@ def test_a_vector_that_is_out_is_an_error_and_nothing_is_lost(jax, operator, u):
 def test_a_stale_id_is_an_error(jax, ceed):
     function = square(ceed).jax()
     u = jax.numpy.ones(3, ceed.scalar)
-    program = jax.jit(function).lower(u).compile()
+    program = jax.jit(function)
     assert program(u).tolist() == [0.5, 1, 1.5]
-    call = function._call(frozenset())
+    number = int(function._call(frozenset()).id())
     library = ceed._library
-    library.check(library.lib.CeedXLAClose(call.id()))
-    with pytest.raises(FAILURES, match=r"FAILED_PRECONDITION: .*trace.*again"):
-        program(u).block_until_ready()
+    library.check(library.lib.CeedXLAClose(number))
+    assert program(u).tolist() == [0.5, 1, 1.5]  # it keeps what it calls
+    with pytest.raises(FAILURES, match=r"FAILED_PRECONDITION: .*trace the function again"):
+        jax.jit(lambda u: 2 * function(u))(u)
     with pytest.raises(CeedIncompatibleError, match="no operator of the id"):
-        library.check(library.lib.CeedXLAClose(call.id()))
+        library.check(library.lib.CeedXLAClose(number))
+
+
+def test_what_still_runs_when_all_is_dropped_ends_well(jax, mass_operator, u, scalar):
+    expected = u.astype("float64")
+    matrix = mass_operator.to_scipy(assembled=True).astype("float64")
+    for _ in range(500):
+        expected = 1 + matrix @ expected
+
+    def start():
+        function = mass_operator.jax()
+        return jax.jit(lambda u: jax.lax.fori_loop(0, 500, lambda _, x: 1 + function(x), u))(u)
+
+    result = start()
+    gc.collect()
+    close(result, expected, scalar)
 
 
 def test_ids_are_never_used_again(jax, ceed):
