@@ -74,7 +74,7 @@ int CeedAssemblePoints(const CeedRun *run, CeedScalar *D) {
     for (CeedInt comp = 0; comp < qf->in.field[ins.index[i]]->size; comp++) {
       CeedCall(CeedRefSetUp(run->op, form));
       CeedCall(Probe(run, form->q_in[ins.index[i]], comp, &outs, D));
-      CeedRefTearDown(form);
+      CeedPointsTearDown(form);
       D += outs.num_comp * CeedOperatorNumPoints(run->op);
     }
   }
