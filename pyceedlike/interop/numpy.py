@@ -272,6 +272,10 @@ class Evaluator:
         """Return a result that has this shape."""
         import numpy
 
+        if numpy.ma.is_masked(x):
+            raise CeedIncompatibleError(
+                f"{what} has masked entries, which have no value: fill them"
+            )
         array = numpy.asarray(x)
         check_result(array, shape, self.scalar, what)
         return array
