@@ -406,6 +406,13 @@ void CeedActiveFieldsFind(const CeedQFunctionFields *qf_fields, const CeedOperat
 int CeedAssemblePoints(const CeedRun *run, CeedScalar *D);
 int CeedAssembledLength(CeedOperator op, CeedSize *length);
 
+/* Ready, of a QFunction, with active fields on both sides. */
+int CeedAssemblyCheck(CeedOperator op);
+
+/* A run with all that an assembly reads, and the vector that it is written to where that is not
+   NULL: it may be none of the operator's own data. */
+int CeedAssemblyBegin(CeedOperator op, CeedVector assembled, bool add, CeedRun *run);
+
 CEED_CODES_END
 
 #endif

@@ -1130,6 +1130,7 @@ def test_blocks_of_the_diagonal_are_those_of_the_matrix(resource, scalar, random
     tolerance = {"float64": 1e-13, "float32": 1e-5}[scalar]
     found = values_of(blocks).reshape(n, 2, 2)
     np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
+    op.linear_assemble_point_block_diagonal(blocks)
     rows, columns = op.linear_assemble_point_block_diagonal_symbolic()
     np.testing.assert_allclose(values_of(blocks), matrix[rows, columns], atol=tolerance)
     d = vector_of(ceed, np.ones(2 * n))
