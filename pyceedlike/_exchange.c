@@ -874,6 +874,7 @@ static PyMethodDef module_functions[] = {
     {"examine", Examine, METH_O, examine_doc},
     {"borrow_buffer", BorrowBuffer, METH_O, borrow_buffer_doc},
     {"borrow_address", BorrowAddress, METH_VARARGS, borrow_address_doc},
+    {"adopt", AdoptBuffer, METH_VARARGS, adopt_doc},
     {NULL, NULL, 0, NULL},
 };
 

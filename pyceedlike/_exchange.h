@@ -181,7 +181,7 @@ PyObject *WrapInLegacy(DLManagedTensorVersioned *inner);
 // ------------------------------------------------------------------------------------------------
 
 /* _import.c */
-extern const char import_doc[], borrow_buffer_doc[], borrow_address_doc[];
+extern const char import_doc[], borrow_buffer_doc[], borrow_address_doc[], adopt_doc[];
 int InitImports(void);
 PyObject *ImportMethod(PyObject *type, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 PyObject *ImportFabMethod(PyObject *type, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
@@ -189,6 +189,7 @@ PyObject *ImportVersioned(PyTypeObject *type, DLManagedTensorVersioned *tensor);
 PyObject *TakeMethod(PyObject *self, PyObject *args);
 PyObject *LetGoMethod(PyObject *self, PyObject *args);
 PyObject *BorrowBuffer(PyObject *module, PyObject *object);
+PyObject *AdoptBuffer(PyObject *module, PyObject *args);
 PyObject *BorrowAddress(PyObject *module, PyObject *args);
 /* A tuple, or the word "none" for NULL. */
 PyObject *Integers(const int64_t *values, int32_t count);

@@ -809,7 +809,12 @@ static int BorrowedFromView(Borrowed *borrowed, PyObject *object) {
 const char borrow_buffer_doc[] =
     "Return a capsule over the memory of an object with the buffer protocol.";
 
-PyObject *BorrowBuffer(PyObject *Py_UNUSED(module), PyObject *object) {
+static void BorrowedDrop(Borrowed *borrowed) {
+  PyBuffer_Release(&borrowed->view);
+  free(borrowed);
+}
+
+static Borrowed *BorrowedOfBuffer(PyObject *object) {
   Borrowed *borrowed = BorrowedCreate();
 
   if (!borrowed) return NULL;
@@ -817,12 +822,37 @@ PyObject *BorrowBuffer(PyObject *Py_UNUSED(module), PyObject *object) {
     free(borrowed);
     return NULL;
   }
-  if (BorrowedFromView(borrowed, object)) {
-    PyBuffer_Release(&borrowed->view);
-    free(borrowed);
-    return NULL;
-  }
-  return WrapVersioned(&borrowed->tensor);
+  if (!BorrowedFromView(borrowed, object)) return borrowed;
+  BorrowedDrop(borrowed);
+  return NULL;
+}
+
+PyObject *BorrowBuffer(PyObject *Py_UNUSED(module), PyObject *object) {
+  Borrowed *borrowed = BorrowedOfBuffer(object);
+
+  return borrowed ? WrapVersioned(&borrowed->tensor) : NULL;
+}
+
+const char adopt_doc[] =
+    "Let the vector of a handle use the memory of an object with the buffer protocol, which lives "
+    "as long: (vector, single, object).";
+
+PyObject *AdoptBuffer(PyObject *Py_UNUSED(module), PyObject *args) {
+  unsigned long long address;
+  const Library *lib;
+  Borrowed *borrowed;
+  PyObject *object;
+  int single, code;
+
+  if (!PyArg_ParseTuple(args, "KpO", &address, &single, &object)) return NULL;
+  lib = &libraries[single];
+  borrowed = BorrowedOfBuffer(object);
+  if (!borrowed) return NULL;
+  code = lib->VectorTakeFromDLPackVersioned(NULL, (CeedVector)(uintptr_t)address, &borrowed->tensor,
+                                            CEED_USE_POINTER);
+  if (code) BorrowedDrop(borrowed);
+  if (Finish(lib, code)) return NULL;
+  Py_RETURN_NONE;
 }
 
 static int SetAxes(Borrowed *borrowed, PyObject *shape, PyObject *strides) {

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import tempfile
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self
 
 from ._lib import LIBRARIES, CeedIncompatibleError, Library
 from .ceed import Ceed
@@ -75,10 +77,18 @@ class Object:
     _kind: str  # the type in C, without "Ceed"
 
     def __init__(self, ceed: Ceed, create: str, *arguments: Any) -> None:
+        self._make(ceed, getattr(ceed._library.lib, create), ceed._box[0], *arguments)
+
+    @classmethod
+    def _of(cls, ceed: Ceed, create: Callable[..., int], *arguments: Any) -> Self:
+        """Return what a function of C makes that takes no context."""
+        self = cls.__new__(cls)
+        self._make(ceed, create, *arguments)
+        return self
+
+    def _make(self, ceed: Ceed, create: Callable[..., int], *arguments: Any) -> None:
         self._ceed = ceed
-        library = self._library
-        function = getattr(library.lib, create)
-        self._box = library.new(f"Ceed{self._kind}", function, ceed._box[0], *arguments)
+        self._box = ceed._library.new(f"Ceed{self._kind}", create, *arguments)
 
     @property
     def ceed(self) -> Ceed:
@@ -98,6 +108,20 @@ class Object:
     def handle(self) -> int:
         """The address of the object, for C code of this process."""
         return int(self._library.ffi.cast("uintptr_t", self._box[0]))
+
+    def view(self) -> str:
+        """Return what the C library prints of the object.
+
+        >>> print(pyceedlike.Ceed().QFunctionByName("MassApply").view(), end="")
+        CeedQFunction MassApply
+          Input "u": 1, interpolation
+          Input "qdata": 1, none
+          Output "v": 1, interpolation
+        """
+        with tempfile.TemporaryFile("w+") as file:
+            self._call("View", file)
+            file.seek(0)
+            return file.read()
 
     def _call(self, name: str, *arguments: Any) -> None:
         library = self._library

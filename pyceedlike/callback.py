@@ -9,6 +9,7 @@ import operator
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
+from . import _exchange
 from ._lib import (
     EVAL_GRAD,
     EVAL_INTERP,
@@ -222,13 +223,20 @@ class Callback:
         """Call the function once for all points of vectors."""
         fields = self.physics.inputs.values()
         arrays = [
-            self.evaluator.argument(self._vector(inputs[i]), (*field.shape, q))
+            self.evaluator.argument(self.library, inputs[i], (*field.shape, q))
             for i, field in enumerate(fields)
         ]
         returned = self.evaluator.call(arrays, self._values(context))
         for i, (what, field, x) in enumerate(self.physics.results(returned)):
-            array = self.evaluator.result(x, (*field.shape, q), what)
-            self._vector(outputs[i]).take_from_dlpack(*array)
+            self._give(outputs[i], self.evaluator.result(x, (*field.shape, q), what))
+
+    def _give(self, vector: Any, array: Any) -> None:
+        """Let a vector read a result where it is; one in another order is copied."""
+        address = int(self.library.ffi.cast("uintptr_t", vector))
+        try:
+            _exchange.adopt(address, self.library.scalar == "float32", array)
+        except BufferError:
+            Vector.from_handle(address).take_from_dlpack(array)
 
     def again(self, context: Any, q: int, inputs: Any, outputs: Any) -> None:
         """Do for a block of points what numba's code could not, or raise what is wrong."""
@@ -243,10 +251,7 @@ class Callback:
         arrays = [view(inputs[i], field).copy() for i, field in fields]
         returned = self.evaluator.call(arrays, self._values(context))
         for i, (what, field, x) in enumerate(self.physics.results(returned)):
-            view(outputs[i], field)[...] = self.evaluator.result(x, (*field.shape, q), what)[0]
-
-    def _vector(self, handle: Any) -> Vector:
-        return Vector.from_handle(int(self.library.ffi.cast("uintptr_t", handle)))
+            view(outputs[i], field)[...] = self.evaluator.result(x, (*field.shape, q), what)
 
     def _values(self, context: Any) -> dict[str, Any]:
         """Return the context values of this moment."""

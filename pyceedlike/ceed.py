@@ -255,6 +255,28 @@ class Ceed:
             qweights=(qweights, (nqpts,)),
         )
 
+    def BasisProjection(self, basis_from: Basis, basis_to: Basis) -> Basis:  # noqa: N802
+        """Return the basis whose points are the nodes of `basis_to`.
+
+        Its values are the least-squares projection of a function of `basis_from`, at the quadrature
+        points that both have. Raises CeedIncompatibleError unless dimension, components and points
+        are the same.
+
+        >>> ceed = pyceedlike.Ceed()
+        >>> coarse, fine = (
+        ...     ceed.BasisTensorH1Lagrange(1, 1, p, 3, pyceedlike.GAUSS) for p in (2, 3)
+        ... )
+        >>> ceed.BasisProjection(coarse, fine).get_interp().round(12) + 0.0
+        array([[1. , 0. ],
+               [0.5, 0.5],
+               [0. , 1. ]])
+        """
+        from ._object import handle_of
+        from .fem import Basis
+
+        bases = [handle_of(self._library, "Basis", b) for b in (basis_from, basis_to)]
+        return Basis._of(self, self._library.lib.CeedBasisCreateProjection, *bases)
+
     def QFunction(self, vlength: int, f: Any, source: str) -> QFunction:  # noqa: N802
         """Return a QFunction of a C function, whose fields are to be added.
 

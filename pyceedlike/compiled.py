@@ -13,6 +13,7 @@ import hashlib
 import os
 import pathlib
 import platform
+import re
 import shlex
 import subprocess
 import tempfile
@@ -56,6 +57,20 @@ HEAD = f"""\
 #endif
 #endif
 """
+
+
+# Words of C, and names that its headers replace: no variable can have them.
+WORDS = """
+alignas alignof asm auto bool break case char const continue default do double else enum extern
+false float for goto if inline int long nullptr register restrict return short signed sizeof static
+struct switch true typedef typeof union unsigned void volatile while
+EOF HUGE_VAL INFINITY MAXFLOAT NAN NULL linux unix
+""".split()  # noqa: SIM905 - many lines otherwise
+
+
+def is_word(name: str) -> bool:
+    """Return whether a name can't be that of a variable in C."""
+    return name in WORDS or re.fullmatch(r"M_[A-Z0-9_]+", name) is not None
 
 
 class NoCompilerError(CeedUnsupportedError):

@@ -161,7 +161,11 @@ def set_fields(owner: Object, find: str, put: str, values: dict[str, Any]) -> No
                 f"the context field {name!r} has {count} values, not {len(numbers)}"
             )
         ctype, suffix = TYPES[kind]
-        calls.append((f"{put}{suffix}", label, library.ffi.new(f"{ctype}[]", numbers)))
+        try:
+            memory = library.ffi.new(f"{ctype}[]", numbers)
+        except (TypeError, OverflowError) as error:
+            raise type(error)(f"the context field {name!r} is of type {ctype}: {error}") from error
+        calls.append((f"{put}{suffix}", label, memory))
     for call in calls:
         owner._call(*call)
 

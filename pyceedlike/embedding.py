@@ -21,6 +21,7 @@ from ._lib import (
     __version__,
     keep_exception,
 )
+from ._object import handle_of
 from .callback import engine_of, error_text, evaluator_of, sequence_of
 from .vector import Vector
 
@@ -80,10 +81,14 @@ def _call(name: str, inputs: list[Vector], outputs: list[Vector], scalar: str) -
     with contextlib.ExitStack() as stack:
         for vector in inputs:
             stack.enter_context(vector.array_read())
-        returned = evaluator.call([evaluator.argument(v, (len(v),)) for v in inputs], {})
+        arguments = [
+            evaluator.argument(v._library, handle_of(v._library, "Vector", v), (len(v),))
+            for v in inputs
+        ]
+        returned = evaluator.call(arguments, {})
     names = [f"output {i + 1}" for i in range(len(outputs))]
     arrays = [
-        evaluator.result(x, (len(vector),), what)[0]
+        evaluator.result(x, (len(vector),), what)
         for what, vector, x in zip(names, outputs, sequence_of(returned, names, "it"), strict=True)
     ]
     with contextlib.ExitStack() as stack:

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ._lib import EVAL_WEIGHT, NOTRANSPOSE, TRANSPOSE, CeedDimensionError, CeedError
+from ._lib import EVAL_WEIGHT, MEM_HOST, NOTRANSPOSE, TRANSPOSE, CeedDimensionError, CeedError
 from ._object import REQUEST_IMMEDIATE, VECTOR_NONE, Object, StandIn, handle_of, request_of, text_of
 from .callback import keep_code
 from .ceed import Ceed
@@ -128,6 +128,29 @@ class ElemRestriction(Object):
         self._call("GetMultiplicity", handle_of(self._library, "Vector", multiplicity))
         return multiplicity
 
+    def get_offsets(self) -> numpy.ndarray:
+        """Return a copy of the offsets, [element][node].
+
+        Raises CeedIncompatibleError for a restriction by strides, which has none.
+
+        >>> pyceedlike.Ceed().ElemRestriction(2, 2, 1, 1, 3, [[0, 1], [1, 2]]).get_offsets()
+        array([[0, 1],
+               [1, 2]], dtype=int32)
+        """
+        from .interop.numpy import copy_of
+
+        ffi, offsets = self._library.ffi, self._library.ffi.new("const CeedInt * *")
+        self._call("GetOffsets", MEM_HOST, offsets)
+        shape = self.get_num_elements(), self.get_element_size()
+        size = shape[0] * shape[1] * ffi.sizeof("CeedInt")
+        array = copy_of(ffi.buffer(offsets[0], size), "int32", shape)
+        self._call("RestoreOffsets", offsets)
+        return array
+
+    def get_comp_stride(self) -> int:
+        """Return how far the components of a node lie apart in the L-vector; 0 for strides."""
+        return self._get("CeedInt", "GetCompStride")
+
     def get_num_elements(self) -> int:
         """Return the number of elements."""
         return self._get("CeedInt", "GetNumElements")
@@ -142,8 +165,19 @@ class ElemRestriction(Object):
 
     def get_e_layout(self) -> tuple[int, int, int]:
         """Return the strides of (node, component, element) in the E-vector."""
+        return self._layout("GetELayout")
+
+    def get_l_layout(self) -> tuple[int, int, int]:
+        """Return the strides of (node, component, element) in a strided restriction's L-vector.
+
+        Raises CeedIncompatibleError for offsets, CeedUnsupportedError for a layout that was left to
+        the backend and has no strides.
+        """
+        return self._layout("GetLLayout")
+
+    def _layout(self, name: str) -> tuple[int, int, int]:
         layout = self._library.ffi.new("CeedInt[3]")
-        self._call("GetELayout", layout)
+        self._call(name, layout)
         return tuple(layout)
 
     def __repr__(self) -> str:
@@ -228,6 +262,10 @@ class Basis(Object):
 
         return basis_function(self, nelem, emode)
 
+    def get_topology(self) -> int:
+        """Return the kind of element, as TOPOLOGY_QUAD."""
+        return self._get("CeedElemTopology", "GetTopology")
+
     def get_dimension(self) -> int:
         """Return the dimension."""
         return self._get("CeedInt", "GetDimension")
@@ -243,6 +281,22 @@ class Basis(Object):
     def get_num_quadrature_points(self) -> int:
         """Return the number of quadrature points of an element."""
         return self._get("CeedInt", "GetNumQuadraturePoints")
+
+    def get_num_nodes1d(self) -> int:
+        """Return the number of nodes in one direction of a tensor product."""
+        return self._get("CeedInt", "GetNumNodes1D")
+
+    def get_num_quadrature_points1d(self) -> int:
+        """Return the number of quadrature points in one direction of a tensor product."""
+        return self._get("CeedInt", "GetNumQuadraturePoints1D")
+
+    def get_interp1d(self) -> numpy.ndarray:
+        """Return a copy of the matrix of one direction from nodes to values, [point][node]."""
+        return self._matrix("GetInterp1D", self._points_and_nodes1d())
+
+    def get_grad1d(self) -> numpy.ndarray:
+        """Return a copy of the matrix of one direction from nodes to derivatives, [point][node]."""
+        return self._matrix("GetGrad1D", self._points_and_nodes1d())
 
     def get_interp(self) -> numpy.ndarray:
         """Return a copy of the matrix from nodes to values, [point][node].
@@ -269,11 +323,12 @@ class Basis(Object):
     def _tensor(self) -> tuple[numpy.ndarray, numpy.ndarray] | None:
         """Return the matrices of one direction, of values and derivatives; None where no tensor."""
         try:
-            nodes = self._get("CeedInt", "GetNumNodes1D")
+            return self.get_interp1d(), self.get_grad1d()
         except CeedError:
             return None
-        shape = self._get("CeedInt", "GetNumQuadraturePoints1D"), nodes
-        return self._matrix("GetInterp1D", shape), self._matrix("GetGrad1D", shape)
+
+    def _points_and_nodes1d(self) -> tuple[int, int]:
+        return self.get_num_quadrature_points1d(), self.get_num_nodes1d()
 
     def _points_and_nodes(self) -> tuple[int, int]:
         return self.get_num_quadrature_points(), self.get_num_nodes()
@@ -387,6 +442,17 @@ class Operator(Object):
         """Return the number of quadrature points of an element."""
         return self._get("CeedInt", "GetNumQuadraturePoints")
 
+    def get_flops_estimate(self) -> int:
+        """Return the number of floating-point operations of one apply.
+
+        Raises CeedIncompleteError unless every QFunction has an estimate of its own.
+        """
+        return self._get("CeedSize", "GetFlopsEstimate")
+
+    def check_ready(self) -> None:
+        """Raise CeedIncompleteError, with the name of a field that is not set, or return."""
+        self._call("CheckReady")
+
     @property
     def name(self) -> str:
         """The name, for errors; "" for none."""
@@ -415,6 +481,12 @@ class Operator(Object):
         """Add A u to v, and to all outputs that are data."""
         self._apply("ApplyAdd", u, v, request)
 
+    def apply_add_active(
+        self, u: Vector | StandIn, v: Vector | StandIn, request: StandIn = REQUEST_IMMEDIATE
+    ) -> None:
+        """Add A u to v, and set the outputs that are data."""
+        self._apply("ApplyAddActive", u, v, request)
+
     def apply_jacobian(self, u: Vector, v: Vector, request: StandIn = REQUEST_IMMEDIATE) -> None:
         """Apply with the QFunction of the Jacobian, `dqf`, in the place of the operator's own."""
         self._apply("ApplyJacobian", u, v, request)
@@ -440,20 +512,68 @@ class Operator(Object):
 
     def linear_assemble_diagonal(self, d: Vector, request: StandIn = REQUEST_IMMEDIATE) -> None:
         """Set d to the diagonal of a linear operator."""
+        self._assemble("LinearAssembleDiagonal", d, request)
+
+    def linear_assemble_add_diagonal(self, d: Vector, request: StandIn = REQUEST_IMMEDIATE) -> None:
+        """Add the diagonal of a linear operator to d."""
+        self._assemble("LinearAssembleAddDiagonal", d, request)
+
+    def point_block_diagonal(self) -> Vector:
+        """Return the blocks [node][out][in] that couple the components of each node.
+
+        A new vector, for preconditioners; with one component it is the diagonal.
+        """
+        blocks = self.ceed.Vector(len(self.linear_assemble_point_block_diagonal_symbolic()[0]))
+        self.linear_assemble_point_block_diagonal(blocks)
+        return blocks
+
+    def linear_assemble_point_block_diagonal(
+        self, d: Vector, request: StandIn = REQUEST_IMMEDIATE
+    ) -> None:
+        """Set d to the blocks of the nodes; as point_block_diagonal()."""
+        self._assemble("LinearAssemblePointBlockDiagonal", d, request)
+
+    def linear_assemble_point_block_diagonal_symbolic(self) -> tuple[numpy.ndarray, numpy.ndarray]:
+        """Return rows and columns of the entries of the point-block diagonal."""
+        return self._places("LinearAssemblePointBlockDiagonalSymbolic")
+
+    def linear_assemble_qfunction(self) -> tuple[Vector, ElemRestriction]:
+        """Return the derivatives of the outputs by the inputs at all points, of a linear QFunction.
+
+        With the restriction that tells where they lie: it has a component for each pair of active
+        components, inputs slowest.
+        """
         library = self._library
-        handle = handle_of(library, "Vector", d)
-        self._call("LinearAssembleDiagonal", handle, request_of(library, request))
+        request = request_of(library, REQUEST_IMMEDIATE)
+        vector = library.ffi.new("CeedVector *")
+
+        def create(restriction: Any) -> int:
+            how = library.lib.CeedOperatorLinearAssembleQFunction
+            return how(self._box[0], vector, restriction, request)
+
+        restriction = ElemRestriction._of(self.ceed, create)
+        address = int(library.ffi.cast("uintptr_t", vector[0]))
+        assembled = Vector.from_handle(address)  # with a reference of its own
+        library.check(library.lib.CeedVectorDestroy(vector))
+        return assembled, restriction
+
+    def _assemble(self, how: str, d: Vector, request: StandIn) -> None:
+        library = self._library
+        self._call(how, handle_of(library, "Vector", d), request_of(library, request))
 
     def linear_assemble_symbolic(self) -> tuple[numpy.ndarray, numpy.ndarray]:
         """Return rows and columns of the entries of the matrix, element by element.
 
         Entries of the same place are to be summed.
         """
+        return self._places("LinearAssembleSymbolic")
+
+    def _places(self, name: str) -> tuple[numpy.ndarray, numpy.ndarray]:
         from .interop.numpy import copy_of
 
         ffi, lib = self._library.ffi, self._library.lib
         size, places = ffi.new("CeedSize *"), ffi.new("CeedInt *[2]")
-        self._call("LinearAssembleSymbolic", size, places, places + 1)
+        self._call(name, size, places, places + 1)
         owned = [ffi.gc(place, lib.free) for place in places]
         memory = [ffi.buffer(place, size[0] * ffi.sizeof("CeedInt")) for place in owned]
         rows, columns = (copy_of(m, "int32", (size[0],)) for m in memory)

@@ -54,14 +54,12 @@ class Mesh:
         regions: Mapping[str, Any] | None = None,
         boundaries: Mapping[str, Any] | None = None,
     ) -> None:
-        import numpy
-
         if topology not in CELLS:
             names = ", ".join(cell.name for cell in CELLS.values())
             raise CeedIncompatibleError(f"a mesh is of one of {names}, not of topology {topology}")
         self.cell = CELLS[topology]
         self.order = positive(order, "order")
-        self.nodes = numpy.array(nodes, float, order="C")
+        self.nodes = _table(nodes, "nodes", "iuf", "coordinates").astype("float64")
         self.elements = _integers(elements, "elements")
         self._check_tables()
         self._check_jacobians()
@@ -230,6 +228,10 @@ class Mesh:
 
     def _region(self, name: str, cells: Any) -> numpy.ndarray:
         cells = _integers(cells, f"elements of the region {name!r}")
+        if cells.ndim != 1:
+            raise CeedDimensionError(
+                f"the region {name!r} is a list of elements, not a table of shape {cells.shape}"
+            )
         _refuse(
             (cells < 0) | (cells >= len(self.elements)),
             lambda i: f"the region {name!r} has element {cells[i]}, of {len(self.elements)}",
@@ -256,7 +258,14 @@ class Mesh:
         import numpy
 
         own = self.corners[:, self.cell.sides()]
-        rows = _integers(vertices, f"vertices of the boundary {name!r}").reshape(-1, own.shape[2])
+        rows = _integers(vertices, f"vertices of the boundary {name!r}")
+        if not rows.size:
+            rows = rows.reshape(0, own.shape[2])
+        if rows.shape[1:] != own.shape[2:]:
+            raise CeedDimensionError(
+                f"the boundary {name!r} is vertices [side][{own.shape[2]}], these have shape "
+                f"{rows.shape}"
+            )
         ids = same_rows(
             numpy.sort(numpy.concatenate([own.reshape(-1, own.shape[2]), rows]), axis=1)
         )
@@ -299,22 +308,32 @@ def _ends(axis: Any, name: str) -> numpy.ndarray:
 
     if numpy.ndim(axis) == 0:
         axis = numpy.linspace(0, 1, positive(axis, f"the number of elements along {name}") + 1)
-    ends = numpy.asarray(axis, float)
-    if ends.ndim != 1 or len(ends) < 2 or not (numpy.diff(ends) > 0).all():
+    ends = _table(axis, f"the ends along {name}", "iuf", "coordinates").astype("float64")
+    is_finite = numpy.isfinite(ends).all()
+    if ends.ndim != 1 or len(ends) < 2 or not is_finite or not (numpy.diff(ends) > 0).all():
         raise CeedDimensionError(
-            f"{name} is a number of elements or two and more increasing coordinates, not {axis}"
+            f"{name} is a number of elements or two and more finite coordinates that increase, "
+            f"not {axis}"
         )
     return ends
 
 
-def _integers(x: Any, what: str) -> numpy.ndarray:
-    """Return a copy as compact int64."""
+def _table(x: Any, what: str, kinds: str, numbers: str) -> numpy.ndarray:
+    """Return what is given as a compact array of some kinds of numbers."""
     import numpy
 
-    array = numpy.asarray(x)
-    if array.size and array.dtype.kind not in "iu":
-        raise TypeError(f"{what} are integers, not {array.dtype}")
-    return numpy.array(array, "int64", order="C")
+    try:
+        array = numpy.array(x, order="C")
+    except ValueError as error:
+        raise CeedDimensionError(f"{what} are a table, whose rows are equally long") from error
+    if array.size and array.dtype.kind not in kinds:
+        raise TypeError(f"{what} are {numbers}, not {array.dtype}")
+    return array
+
+
+def _integers(x: Any, what: str) -> numpy.ndarray:
+    """Return a copy as compact int64."""
+    return _table(x, what, "iu", "integers").astype("int64")
 
 
 def positive(n: Any, name: str) -> int:

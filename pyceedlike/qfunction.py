@@ -122,6 +122,10 @@ class QFunction(Object):
         copy._call("SetContextWritable", False)
         return copy
 
+    def set_user_flops_estimate(self, flops: int) -> None:
+        """Say how many floating-point operations a point costs."""
+        self._call("SetUserFlopsEstimate", flops)
+
     def apply(self, q: int, inputs: Sequence[Vector], outputs: Sequence[Vector]) -> None:
         """Call the function once for q points, with a vector of size*q entries a field.
 

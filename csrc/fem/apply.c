@@ -66,7 +66,7 @@ static int ApplyForm(CeedOperator op, const Call *call) {
   CeedOperatorFormLengths(form, &in_size, &out_size);
   CeedCall(CeedActiveVectorCheck(op, call->in, in_size, "input"));
   CeedCall(CeedActiveVectorCheck(op, call->out, out_size, "output"));
-  is_opt = op->base.ceed->resource->is_fused && CeedOptFits(op, form);
+  is_opt = op->base.ceed->resource->is_fused;
   CeedCall(CeedRunBegin(op, call->kind, apply, &run));
   code = (is_opt ? CeedOptSetUp : CeedRefSetUp)(op, form);
   if (code) return CeedRunEnd(&run, code);

@@ -1,6 +1,12 @@
-// One component of one element, from its nodes to its quadrature points and back.
+// From nodes to quadrature points and back: one component of one element, and all of them.
 // SPDX-License-Identifier: BSD-2-Clause
+#include <stdlib.h>
+
 #include "fem.h"
+
+// ------------------------------------------------------------------------------------------------
+// One component of one element
+// ------------------------------------------------------------------------------------------------
 
 enum { VALUES = -1 }; /* instead of the direction of a derivative */
 
@@ -97,4 +103,120 @@ void CeedBasisWeightsOne(CeedBasis basis, CeedScalar *weights) {
       weights[q] = basis->q_weight[q];
     }
   }
+}
+
+// ------------------------------------------------------------------------------------------------
+// All of them
+// ------------------------------------------------------------------------------------------------
+
+typedef struct {
+  CeedInt num_elem;
+  CeedEvalMode eval_mode;
+  bool transpose, add;
+} Evaluation;
+
+/* How many entries the two vectors have. */
+static int GetLengths(CeedBasis basis, const Evaluation *e, CeedSize *nodes, CeedSize *points) {
+  static const char what[] = "BasisApply";
+  Ceed ceed = basis->base.ceed;
+  bool is_weight = e->eval_mode == CEED_EVAL_WEIGHT;
+  CeedInt num_comp = is_weight ? 1 : basis->num_comp;
+
+  CeedCall(CeedSizeOf(ceed, what, nodes, num_comp, e->num_elem, basis->P));
+  return CeedSizeOf(ceed, what, points, e->eval_mode == CEED_EVAL_GRAD ? basis->dim : 1, num_comp,
+                    e->num_elem, basis->Q);
+}
+
+static void EvaluateAll(CeedBasis basis, const Evaluation *e, const CeedScalar *x, CeedScalar *y,
+                        CeedScalar *work) {
+  CeedSize count = (CeedSize)basis->num_comp * e->num_elem;
+  CeedInt in = e->transpose ? basis->Q : basis->P, out = e->transpose ? basis->P : basis->Q;
+
+  for (CeedSize i = 0; i < count; i++) {
+    if (e->eval_mode == CEED_EVAL_GRAD) {
+      CeedBasisGradOne(basis, e->transpose, e->add, count * basis->Q, x + i * in, y + i * out,
+                       work);
+    } else {
+      CeedBasisInterpOne(basis, e->transpose, e->add, x + i * in, y + i * out, work);
+    }
+  }
+}
+
+static void AllWeights(CeedBasis basis, const Evaluation *e, CeedScalar *y, CeedScalar *work) {
+  CeedBasisWeightsOne(basis, work);
+  for (CeedSize i = 0; i < (CeedSize)e->num_elem * basis->Q; i++) {
+    y[i] = (e->add ? y[i] : 0) + work[i % basis->Q];
+  }
+}
+
+static int ApplyToArrays(CeedBasis basis, const Evaluation *e, CeedVector u, CeedVector v) {
+  bool is_weight = e->eval_mode == CEED_EVAL_WEIGHT;
+  CeedArguments a = {.what = "BasisApply"};
+  CeedScalar *work;
+  int code;
+
+  CeedArgumentsAddWrite(&a, v, "v", e->add);
+  if (!is_weight) CeedArgumentsAddRead(&a, u, "u");
+  CeedCall(CeedAllocate(basis->base.ceed, is_weight ? basis->Q : CeedBasisWorkSize(basis),
+                        sizeof *work, &work));
+  code = CeedArgumentsAcquire(basis->base.ceed, &a);
+  if (!code) {
+    if (is_weight) {
+      AllWeights(basis, e, a.list[0].to, work);
+    } else {
+      EvaluateAll(basis, e, a.list[1].from, a.list[0].to, work);
+    }
+    code = CeedArgumentsRelease(&a);
+  }
+  free(work);
+  return code;
+}
+
+static int CheckEvaluation(CeedBasis basis, const Evaluation *e, CeedVector u) {
+  Ceed ceed = basis->base.ceed;
+  bool is_weight = e->eval_mode == CEED_EVAL_WEIGHT;
+
+  CeedCall(CeedEvalModeCheck(ceed, e->eval_mode));
+  CeedCheck(e->eval_mode != CEED_EVAL_NONE, ceed, CEED_ERROR_INCOMPATIBLE,
+            "BasisApply: values that are not evaluated need no basis");
+  CeedCheck(e->num_elem >= 0, ceed, CEED_ERROR_DIMENSION, "%d is no number of elements",
+            e->num_elem);
+  CeedCheck(!is_weight || !e->transpose, ceed, CEED_ERROR_INCOMPATIBLE,
+            "BasisApply: quadrature weights have no transpose");
+  CeedCheck(!is_weight || u == CEED_VECTOR_NONE, ceed, CEED_ERROR_INCOMPATIBLE,
+            "BasisApply: quadrature weights take no vector: give CEED_VECTOR_NONE");
+  return CEED_ERROR_SUCCESS;
+}
+
+static int Apply(CeedBasis basis, const Evaluation *e, CeedVector u, CeedVector v) {
+  static const char what[] = "BasisApply";
+  CeedSize nodes, points;
+
+  CeedCall(CheckEvaluation(basis, e, u));
+  CeedCall(GetLengths(basis, e, &nodes, &points));
+  CeedCall(CeedObjectCheck(v, CEED_KIND_VECTOR));
+  CeedCall(CeedVectorLengthCheck(v, e->transpose ? nodes : points, what));
+  if (e->eval_mode != CEED_EVAL_WEIGHT) {
+    CeedCall(CeedObjectCheck(u, CEED_KIND_VECTOR));
+    CeedCall(CeedVectorLengthCheck(u, e->transpose ? points : nodes, what));
+  }
+  return ApplyToArrays(basis, e, u, v);
+}
+
+int CeedBasisApply(CeedBasis basis, CeedInt num_elem, CeedTransposeMode t_mode,
+                   CeedEvalMode eval_mode, CeedVector u, CeedVector v) {
+  Evaluation e = {num_elem, eval_mode, t_mode == CEED_TRANSPOSE, false};
+
+  CeedCall(CeedObjectCheck(basis, CEED_KIND_BASIS));
+  CeedCall(CeedTransposeModeCheck(basis->base.ceed, t_mode));
+  return Apply(basis, &e, u, v);
+}
+
+int CeedBasisApplyAdd(CeedBasis basis, CeedInt num_elem, CeedTransposeMode t_mode,
+                      CeedEvalMode eval_mode, CeedVector u, CeedVector v) {
+  Evaluation e = {num_elem, eval_mode, t_mode == CEED_TRANSPOSE, true};
+
+  CeedCall(CeedObjectCheck(basis, CEED_KIND_BASIS));
+  CeedCall(CeedTransposeModeCheck(basis->base.ceed, t_mode));
+  return Apply(basis, &e, u, v);
 }

@@ -374,18 +374,21 @@ void CeedRunZeroOutputs(CeedRun *run);
 /* Give everything back; the result is `code`, or an error in doing so. */
 int CeedRunEnd(CeedRun *run, int code);
 
+/* A vector between two steps. It has its memory before anything is written, unless it is given some. */
+int CeedRunVectorMake(CeedOperator op, CeedSize length, bool has_memory, CeedVector *vec);
+
+/* The values of all fields at all points; a shell gives those of outputs, and lets go of them at the
+   end. */
+int CeedPointsSetUp(CeedOperator op, CeedOperatorForm *form);
+void CeedPointsTearDown(CeedOperatorForm *form);
+
 /* A backend: memory that its apply needs; outputs = or += what the inputs give. */
 int CeedRefSetUp(CeedOperator op, CeedOperatorForm *form);
 int CeedRefApply(CeedRun *run);
 int CeedOptSetUp(CeedOperator op, CeedOperatorForm *form);
 int CeedOptApply(CeedRun *run);
 
-/* Whether the fast backend can call the QFunction for groups of elements. */
-bool CeedOptFits(CeedOperator op, const CeedOperatorForm *form);
-
-/* Steps of the reference backend: let go of the memory that a shell gave; from a vector to the points
-   and back, where it adds. */
-void CeedRefTearDown(CeedOperatorForm *form);
+/* Steps of the reference backend: from a vector to the points and back, where it adds. */
 int CeedRefToPoints(CeedOperator op, CeedOperatorField field, CeedEvalMode eval_mode, CeedVector l,
                     CeedVector e, CeedVector q);
 int CeedRefFromPoints(CeedOperator op, CeedOperatorField field, CeedEvalMode eval_mode,
@@ -405,6 +408,13 @@ void CeedActiveFieldsFind(const CeedQFunctionFields *qf_fields, const CeedOperat
 /* The derivatives [in][out][element][point] of the QFunction, and how many they are. */
 int CeedAssemblePoints(const CeedRun *run, CeedScalar *D);
 int CeedAssembledLength(CeedOperator op, CeedSize *length);
+
+/* Ready, of a QFunction, with active fields on both sides. */
+int CeedAssemblyCheck(CeedOperator op);
+
+/* A run with all that an assembly reads, and the vector that it is written to where that is not
+   NULL: it may be none of the operator's own data. */
+int CeedAssemblyBegin(CeedOperator op, CeedVector assembled, bool add, CeedRun *run);
 
 CEED_CODES_END
 

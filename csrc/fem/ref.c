@@ -3,39 +3,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "fem.h"
 
-static int Make(CeedOperator op, CeedSize length, bool has_memory, CeedVector *vec) {
-  if (!*vec) CeedCall(CeedVectorCreate(op->base.ceed, length, vec));
-  return has_memory ? CeedBufferAllocate(op->base.ceed, (*vec)->buffer, CEED_MEM_HOST)
-                    : CEED_ERROR_SUCCESS;
-}
-
-/* What is evaluated by a basis has an E-vector; all fields have values at the points. They have their
-   memory before anything is written, but for those that a shell gives it. */
-static int MakeVectors(CeedOperator op, const CeedQFunctionFields *qf_fields,
-                       const CeedOperatorField *fields, bool is_given, CeedVector *e,
-                       CeedVector *q) {
+/* What is evaluated by a basis has an E-vector. */
+static int MakeElementVectors(CeedOperator op, const CeedQFunctionFields *qf_fields,
+                              const CeedOperatorField *fields, CeedVector *e) {
   for (CeedInt i = 0; i < qf_fields->count; i++) {
     CeedEvalMode mode = qf_fields->field[i]->eval_mode;
-    if (mode == CEED_EVAL_INTERP || mode == CEED_EVAL_GRAD) {
-      CeedCall(Make(op, fields[i]->rstr->e_size, true, &e[i]));
-    }
-    CeedCall(Make(op, (CeedSize)qf_fields->field[i]->size * CeedOperatorNumPoints(op), !is_given,
-                  &q[i]));
+    if (mode != CEED_EVAL_INTERP && mode != CEED_EVAL_GRAD) continue;
+    CeedCall(CeedRunVectorMake(op, fields[i]->rstr->e_size, true, &e[i]));
   }
   return CEED_ERROR_SUCCESS;
 }
 
 int CeedRefSetUp(CeedOperator op, CeedOperatorForm *form) {
-  CeedQFunction qf = form->qf;
-
-  CeedCall(MakeVectors(op, &qf->in, form->in, false, form->e_in, form->q_in));
-  return MakeVectors(op, &qf->out, form->out, qf->shell != NULL, form->e_out, form->q_out);
-}
-
-void CeedRefTearDown(CeedOperatorForm *form) {
-  for (CeedInt i = 0; form->qf->shell && i < form->qf->out.count; i++) {
-    (void)CeedVectorDestroy(&form->q_out[i]);
-  }
+  CeedCall(MakeElementVectors(op, &form->qf->in, form->in, form->e_in));
+  CeedCall(MakeElementVectors(op, &form->qf->out, form->out, form->e_out));
+  return CeedPointsSetUp(op, form);
 }
 
 int CeedRefToPoints(CeedOperator op, CeedOperatorField field, CeedEvalMode eval_mode, CeedVector l,

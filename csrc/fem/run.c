@@ -4,6 +4,40 @@
 
 #include "fem.h"
 
+// ------------------------------------------------------------------------------------------------
+// Vectors between the steps
+// ------------------------------------------------------------------------------------------------
+
+int CeedRunVectorMake(CeedOperator op, CeedSize length, bool has_memory, CeedVector *vec) {
+  if (!*vec) CeedCall(CeedVectorCreate(op->base.ceed, length, vec));
+  return has_memory ? CeedBufferAllocate(op->base.ceed, (*vec)->buffer, CEED_MEM_HOST)
+                    : CEED_ERROR_SUCCESS;
+}
+
+static int MakePoints(CeedOperator op, const CeedQFunctionFields *qf_fields, bool is_given,
+                      CeedVector *q) {
+  for (CeedInt i = 0; i < qf_fields->count; i++) {
+    CeedSize length = (CeedSize)qf_fields->field[i]->size * CeedOperatorNumPoints(op);
+    CeedCall(CeedRunVectorMake(op, length, !is_given, &q[i]));
+  }
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedPointsSetUp(CeedOperator op, CeedOperatorForm *form) {
+  CeedCall(MakePoints(op, &form->qf->in, false, form->q_in));
+  return MakePoints(op, &form->qf->out, form->qf->shell != NULL, form->q_out);
+}
+
+void CeedPointsTearDown(CeedOperatorForm *form) {
+  for (CeedInt i = 0; form->qf->shell && i < form->qf->out.count; i++) {
+    (void)CeedVectorDestroy(&form->q_out[i]);
+  }
+}
+
+// ------------------------------------------------------------------------------------------------
+// From beginning to end
+// ------------------------------------------------------------------------------------------------
+
 int CeedRunBegin(CeedOperator op, CeedFormKind kind, const char *what, CeedRun *run) {
   CeedOperatorForm *form = &op->form[kind];
   int code;
@@ -50,7 +84,7 @@ int CeedRunEnd(CeedRun *run, int code) {
   } else {
     CeedArgumentsCancel(&run->arguments);
   }
-  CeedRefTearDown(run->form);
+  CeedPointsTearDown(run->form);
   CeedQFunctionEnd(&run->calls);
   __atomic_store_n(&run->form->is_running, false, __ATOMIC_RELEASE);
   return code;

@@ -7,7 +7,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from .._lib import CeedIncompatibleError
-from ..compiled import compile_function
+from ..compiled import compile_function, is_word
 
 if TYPE_CHECKING:
     from ..callback import Physics, QField
@@ -23,11 +23,12 @@ def compile_points(physics: Physics, scalar: str) -> tuple[int, Any]:
     A field of the shape (2, 3) is u[2][3][points] there, and the values of the context are
     constants or arrays.
     """
-    body, name = inspect.getdoc(physics.function), physics.function.__name__
+    body = inspect.getdoc(physics.function)
+    name = f"{physics.function.__name__}_"  # which <math.h> has not
     if not body:
         raise CeedIncompatibleError(f"{physics.name} has no docstring, which is the C code")
     fields = [*physics.inputs, *physics.outputs, *(value.name for value in physics.context)]
-    for taken in _TAKEN.intersection(fields):
+    for taken in (field for field in fields if field in _TAKEN or is_word(field)):
         raise CeedIncompatibleError(f"{taken!r} of {physics.name} has another meaning in C: rename")
     lines = [_field(f"in[{k}]", "const ", *f) for k, f in enumerate(physics.inputs.items())]
     lines += [_field(f"out[{k}]", "", *f) for k, f in enumerate(physics.outputs.items())]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .._lib import USE_POINTER, CeedAccessError, CeedCopyError, CeedIncompatibleError, at_end
-from .numpy import address_view, check_result
+from .._lib import CeedAccessError, CeedCopyError, CeedIncompatibleError, Library, at_end
+from .numpy import address_view, check_result, counted_view
 
 if TYPE_CHECKING:
     import jax
@@ -71,32 +71,35 @@ class Evaluator:
         self.function = function if is_jitted else jax.jit(function)
         self.scalar = scalar
 
-    def argument(self, vector: Vector, shape: tuple[int, ...]) -> numpy.ndarray:
-        """Return an array over the memory, which JAX shares.
+    def argument(self, library: Library, vector: Any, shape: tuple[int, ...]) -> numpy.ndarray:
+        """Return an array over the memory of the vector of a handle, which JAX shares.
 
         Only tracers see it, so that nobody keeps it; and as JAX lets go of it late, it does not
         count. jax.disable_jit() shows it to the function.
         """
         import jax
 
-        if jax.config.jax_disable_jit:
-            return vector._array_read().reshape(shape)
-        return address_view(vector, shape)
+        return (counted_view if jax.config.jax_disable_jit else address_view)(
+            library, vector, shape
+        )
 
     def call(self, arrays: list[numpy.ndarray], values: dict[str, Any]) -> Any:
         """Return the results of the function when they are there, since it reads until then."""
         import jax
 
         check_precision(self.scalar)
-        return jax.block_until_ready(self.function(*arrays, **values))
+        returned = self.function(*arrays, **values)
+        if isinstance(returned, jax.Array):
+            return returned.block_until_ready()  # one array needs no walk through a tree
+        return jax.block_until_ready(returned)
 
-    def result(self, x: Any, shape: tuple[int, ...], what: str) -> tuple[jax.Array, int]:
-        """Return a result that has this shape, and how a vector takes it."""
+    def result(self, x: Any, shape: tuple[int, ...], what: str) -> jax.Array:
+        """Return a result that has this shape."""
         import jax
 
         array = x if isinstance(x, jax.Array) else jax.numpy.asarray(x)
         check_result(array, shape, self.scalar, what)
-        return array, USE_POINTER
+        return array
 
 
 def _read(lease: Lease, owner: Exporter) -> jax.Array:

@@ -72,7 +72,7 @@ def _compiled(physics: Physics, scalar: str) -> Any:
     ]
     function.compile((*arrays, *(_value_type(value, real) for value in physics.context)))
     function.disable_compile()
-    _check_results(physics, function.nopython_signatures[0].return_type)
+    _check_results(physics, function.nopython_signatures[0].return_type, real)
     return function
 
 
@@ -94,8 +94,8 @@ def _value_type(value: ContextField, real: Any) -> Any:
     return kind if value.is_number else t.Array(kind, 1, "C")
 
 
-def _check_results(physics: Physics, returned: Any) -> None:
-    """Raise where the compiled function returns no arrays of numbers of as many axes."""
+def _check_results(physics: Physics, returned: Any, real: Any) -> None:
+    """Raise where the compiled function returns no arrays as precise as `real` of as many axes."""
     from numba import types as t
 
     several = len(physics.outputs) > 1
@@ -107,9 +107,10 @@ def _check_results(physics: Physics, returned: Any) -> None:
         )
     for (name, field), result in zip(physics.outputs.items(), results, strict=True):
         axes = len(field.shape) + 1
-        if not isinstance(result, t.Array) or not isinstance(result.dtype, t.Float):
+        is_array = isinstance(result, t.Array) and isinstance(result.dtype, t.Float)
+        if not is_array or result.dtype.bitwidth < real.bitwidth:
             raise CeedIncompatibleError(
-                f"the output {name!r} of {physics.name} is {result}, an array of floats is wanted"
+                f"the output {name!r} of {physics.name} is {result}, an array of {real} is wanted"
             )
         if result.ndim != axes:
             raise CeedDimensionError(

@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from .._lib import (
-    COPY_VALUES,
-    USE_POINTER,
     CeedAccessError,
     CeedCopyError,
     CeedDimensionError,
     CeedIncompatibleError,
+    Library,
 )
 
 if TYPE_CHECKING:
@@ -182,8 +182,6 @@ def offsets(x: Any, num_elem: int, elem_size: int) -> numpy.ndarray:
 
 def matrix(x: Any, shape: tuple[int, ...], scalar: str, name: str) -> numpy.ndarray:
     """Return the numbers of x as a compact array of as many entries as the shape has."""
-    import math
-
     import numpy
 
     array = numpy.ascontiguousarray(from_numbers(x, scalar))
@@ -229,12 +227,23 @@ def store(arrays: list[Any], views: list[numpy.ndarray]) -> None:
         view[...] = array
 
 
-def address_view(vector: Vector, shape: tuple[int, ...]) -> numpy.ndarray:
-    """Return an array over a vector's memory that does not count as one."""
-    ffi = vector._library.ffi
-    size = len(vector) * ffi.sizeof("CeedScalar")
-    memory = memoryview(ffi.buffer(ffi.cast("char *", vector._address()), size))
-    return over(memory.toreadonly(), vector.scalar, shape)
+def counted_view(library: Library, vector: Any, shape: tuple[int, ...]) -> numpy.ndarray:
+    """Return an array over the memory of the vector of a handle, which stays while it lives."""
+    from ..vector import Vector
+
+    address = int(library.ffi.cast("uintptr_t", vector))
+    return Vector.from_handle(address)._array_read().reshape(shape)
+
+
+def address_view(library: Library, vector: Any, shape: tuple[int, ...]) -> numpy.ndarray:
+    """Return an array over the memory of the vector of a handle that does not count as one."""
+    ffi, lib = library.ffi, library.lib
+    address = ffi.new("const CeedScalar * *")
+    library.check(lib.CeedVectorGetArrayRead(vector, lib.CEED_MEM_HOST, address))
+    size = math.prod(shape) * ffi.sizeof("CeedScalar")
+    memory = memoryview(ffi.buffer(address[0], size))
+    library.check(lib.CeedVectorRestoreArrayRead(vector, address))
+    return over(memory.toreadonly(), library.scalar, shape)
 
 
 def check_result(result: Any, shape: tuple[int, ...], scalar: str, what: str) -> None:
@@ -252,19 +261,22 @@ class Evaluator:
         self.function = function
         self.scalar = scalar
 
-    def argument(self, vector: Vector, shape: tuple[int, ...]) -> numpy.ndarray:
-        """Return a read-only array over the memory, which stays while the array lives."""
-        return vector._array_read().reshape(shape)
+    def argument(self, library: Library, vector: Any, shape: tuple[int, ...]) -> numpy.ndarray:
+        """Return a read-only array over the memory of the vector of a handle."""
+        return counted_view(library, vector, shape)
 
     def call(self, arrays: list[numpy.ndarray], values: dict[str, Any]) -> Any:
         """Return the results of the function."""
         return self.function(*arrays, **values)
 
-    def result(self, x: Any, shape: tuple[int, ...], what: str) -> tuple[numpy.ndarray, int]:
-        """Return a result that has this shape, and how a vector takes it."""
+    def result(self, x: Any, shape: tuple[int, ...], what: str) -> numpy.ndarray:
+        """Return a result that has this shape."""
         import numpy
 
+        if numpy.ma.is_masked(x):
+            raise CeedIncompatibleError(
+                f"{what} has masked entries, which have no value: fill them"
+            )
         array = numpy.asarray(x)
         check_result(array, shape, self.scalar, what)
-        can_share = array.flags.c_contiguous and array.flags.aligned
-        return array, USE_POINTER if can_share else COPY_VALUES
+        return array

@@ -57,15 +57,26 @@ def _context(point: PointFunction, ceed: Ceed, data: bytes) -> QFunctionContext:
 
 
 def _callback(point: PointFunction, ceed: Ceed) -> QFunction:
-    """Return a QFunction that JAX runs, for all points at once."""
+    """Return a QFunction that JAX runs for all points at once, in the types of its trace."""
     import jax
     import jax.numpy as jnp
 
-    def function(*inputs: Any, **context: Any) -> Any:
+    types = [s.dtype for s in point.structures()]
+    known = dict(zip(point.context, types[len(point.inputs) :], strict=True))
+
+    @jax.jit
+    def at_points(inputs: Any, context: Any) -> Any:
         values = {
-            n: jnp.reshape(jnp.asarray(v), point.context[n].shape) for n, v in context.items()
+            n: jnp.reshape(jnp.asarray(context[n], known[n]), v.shape)
+            for n, v in point.context.items()  # jit sorts those that it hands on
         }
-        outputs = jax.vmap(lambda *x: point.results(*x, **values), -1, -1)(*inputs)
+        wide = [x.astype("float64") for x in inputs]
+        outputs = jax.vmap(lambda *x: point.results(*x, **values), -1, -1)(*wide)
+        return [x.astype(ceed.scalar) for x in outputs]
+
+    def function(*inputs: Any, **context: Any) -> Any:
+        with jax.enable_x64(True):
+            outputs = jax.block_until_ready(at_points(inputs, context))
         return outputs if len(outputs) > 1 else outputs[0]
 
     make = inspect.Parameter
@@ -77,4 +88,4 @@ def _callback(point: PointFunction, ceed: Ceed) -> QFunction:
         ]
     )
     function.__qualname__ = function.__name__ = point.name
-    return ceed.qfunction(*point.inputs.values(), **point.outputs)(jax.jit(function))
+    return ceed.qfunction(*point.inputs.values(), engine="numpy", **point.outputs)(function)

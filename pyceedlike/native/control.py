@@ -47,6 +47,8 @@ def scan(low: Lowering, equation: Any, *args: Value) -> list[Value]:
     num_consts, num_carry = params["num_consts"], params["num_carry"]
     consts, start = args[:num_consts], args[num_consts : num_consts + num_carry]
     stacks = args[num_consts + num_carry :]
+    if not all(v.aval.size for v in equation.outvars) and rounds:
+        raise low.unsupported("arrays without entries")
     if rounds == 0:
         return [
             *start,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
@@ -73,8 +74,6 @@ class PointFunction:
 
     def results(self, *inputs: Any, **context: Any) -> tuple[Any, ...]:
         """Return the outputs as a tuple of arrays, checked against their descriptions."""
-        import jax.numpy as jnp
-
         results = self.function(*inputs, **context)
         if len(self.outputs) == 1:
             results = (results,)
@@ -83,7 +82,7 @@ class PointFunction:
                 f"{self.name} must return a tuple of {len(self.outputs)} arrays: "
                 f"{', '.join(self.outputs)}"
             )
-        arrays = tuple(map(jnp.asarray, results))
+        arrays = tuple(map(_real, results))
         for (name, field), x in zip(self.outputs.items(), arrays, strict=True):
             if x.shape != field.shape:
                 raise CeedDimensionError(
@@ -188,7 +187,9 @@ class PointFunction:
 
     def named(self, name: str) -> PointFunction:
         """Return the same function under another name, which C code has too."""
-        return PointFunction(self.function, name, self.inputs, self.outputs, self.context)
+        again = copy.copy(self)  # with the derivatives that a state belongs to
+        again.name = name
+        return again
 
     def c_source(self) -> str:
         """Return the C header of the function, which needs no Python."""
@@ -199,6 +200,14 @@ class PointFunction:
     def __repr__(self) -> str:
         ins, outs = (", ".join(names) or "nothing" for names in (self.inputs, self.outputs))
         return f"<pyceedlike.native.PointFunction {self.name} of {ins} to {outs}>"
+
+
+def _real(x: Any) -> Any:
+    """Return a result as an array of real numbers, which has a derivative."""
+    import jax.numpy as jnp
+
+    array = jnp.asarray(x)
+    return array if jnp.issubdtype(array.dtype, jnp.floating) else array.astype(float)
 
 
 def _traced(point: PointFunction) -> Traced:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._lib import EVAL_GRAD, EVAL_INTERP, EVAL_NONE, EVAL_WEIGHT, CeedIncompatibleError
+from ..compiled import is_word
 from .expressions import C_TYPES, literal
 from .printer import Printer
 
@@ -33,20 +34,16 @@ MODES = {
 KEPT = {"float64": "float64", "int32": "int32", "bool": "int32"}
 MEMBER = {"float64": "double", "int32": "int"}
 REGISTER = {"float64": "Double", "int32": "Int32"}
-# The words of C and C++, the names of <math.h> and the like, and those of the code itself.
+# The other words of C++, the names of <math.h>, and those of the code itself.
 RESERVED = """
-alignas alignof and asm auto bool break case catch char class const constexpr continue
-decltype default delete do double else enum explicit export extern false final float for
-friend goto if inline int long mutable namespace new noexcept not nullptr operator or
-private protected public register restrict return short signed sizeof static struct switch
-template this throw true try typedef typename typeof union unsigned using virtual void
-volatile while xor
+and catch class constexpr decltype delete explicit export friend mutable namespace new noexcept not
+operator or private protected public template this throw try typename using virtual xor
 abs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh drem erf erfc exp exp10 exp2
 expm1 fabs fdim finite floor fma fmax fmin fmod fpclassify frexp gamma hypot ilogb index isfinite
 isgreater isinf isless isnan isnormal j0 j1 jn ldexp lgamma log log10 log1p log2 logb lrint lround
 modf nan nearbyint pow pow10 remainder remquo rindex rint round scalb scalbn signbit significand
 sin sincos sinh sqrt tan tanh tgamma trunc y0 y1 yn
-linux unix EOF HUGE_VAL INFINITY MAXFLOAT NAN NULL Q context ctx in n out
+Q context ctx in n out
 """.split()  # noqa: SIM905 - a hundred lines otherwise
 
 HEAD = """\
@@ -88,7 +85,7 @@ def identifier(name: str) -> str:
     """Return a name that C and C++ take, for one that Python takes."""
     text = re.sub(r"[^A-Za-z0-9_]", lambda m: f"u{ord(m[0]):x}", name)
     text = text if re.match(r"[A-Za-z]", text) else f"f{text}"
-    is_taken = text in RESERVED or re.fullmatch(r"M_[A-Z0-9_]+|table\d+", text)
+    is_taken = is_word(text) or text in RESERVED or re.fullmatch(r"table\d+", text)
     return f"{text}_" if is_taken else text
 
 

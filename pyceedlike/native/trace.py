@@ -162,6 +162,8 @@ class Lowering:
         if x.dtype != object:
             return Array(self._table(x), x.shape)
         numbers = tuple(x.ravel())
+        if not numbers:
+            raise self.unsupported("arrays without entries")
         first = numbers[0]
         if first.op == "element" and first.args[0].size == len(numbers):
             whole = first.args[0]
@@ -218,7 +220,9 @@ REMEDIES = {
     "while": "a loop needs a number of rounds that is known: lax.fori_loop between integers of "
     "Python, or lax.scan",
     "sort": "compare and select: jnp.minimum, jnp.maximum, jnp.where",
+    "debug_print": "print from a callback: ceed.qfunction(...) of a plain function",
     "random_bits": "give random numbers as a field of data",
 }
+REMEDIES["debug_callback"] = REMEDIES["debug_print"]
 REMEDIES["custom_linear_solve"] = REMEDIES["triangular_solve"] = REMEDIES["lu"]
 ANOTHER_WAY = "write it otherwise, or make it a callback: ceed.qfunction(...) of a jax.jit function"

@@ -1108,3 +1108,123 @@ op(np.ones(3))
 cycle = [op]
 cycle.append(cycle)
 """)
+
+
+# ---- What else operators and their parts tell ----------------------------------------------------
+
+
+@pytest.mark.parametrize("resource", ["/cpu/self/ref/serial", "/cpu/self/opt/blocked"])
+def test_blocks_of_the_diagonal_are_those_of_the_matrix(resource, scalar, random):
+    ceed = pyceedlike.Ceed(resource, scalar=scalar)
+    space = pyceedlike.Mesh.box(2, 3).space(ceed, 2, ncomp=2)
+    mixing = np.array([[2.0, 0.5], [-1.0, 3.0]], scalar)
+
+    @ceed.qfunction(Interp(2), Data(), v=Interp(2))
+    def mix(u, dV):
+        return np.einsum("ij,jq->iq", mixing, u) * dV
+
+    op = space.operator(mix, dV=space.geometry.dV)
+    matrix, n = op.to_scipy(assembled=True).toarray(), len(space.nodes)
+    blocks = op.point_block_diagonal()
+    wanted = matrix.reshape(2, n, 2, n)[:, range(n), :, range(n)]
+    tolerance = {"float64": 1e-13, "float32": 1e-5}[scalar]
+    found = values_of(blocks).reshape(n, 2, 2)
+    np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
+    op.linear_assemble_point_block_diagonal(blocks)
+    rows, columns = op.linear_assemble_point_block_diagonal_symbolic()
+    np.testing.assert_allclose(values_of(blocks), matrix[rows, columns], atol=tolerance)
+    d = vector_of(ceed, np.ones(2 * n))
+    op.linear_assemble_add_diagonal(d)
+    np.testing.assert_allclose(values_of(d), 1 + matrix.diagonal(), rtol=tolerance)
+
+
+def test_an_assembled_qfunction_is_its_derivatives_at_the_points(ceed, random):
+    space = pyceedlike.Mesh.box(2, 2).space(ceed, 1)
+    metric = random.uniform(1, 2, (2, 2))
+
+    @ceed.qfunction(Grad(2), dv=Grad(2))
+    def stretch(du):
+        return (metric.astype(ceed.scalar) @ du).astype(ceed.scalar)
+
+    derivatives, restriction = space.operator(stretch).linear_assemble_qfunction()
+    elements, points = restriction.get_num_elements(), restriction.get_element_size()
+    assert restriction.get_num_components() == 4
+    at_points = values_of(restriction @ derivatives).reshape(2, 2, elements * points)
+    wanted = np.repeat(metric.T[:, :, None], elements * points, axis=2)
+    np.testing.assert_allclose(at_points, wanted, rtol=1e-6)
+
+
+def test_a_projection_keeps_the_polynomials_of_both(ceed):
+    coarse, fine = (ceed.BasisTensorH1Lagrange(2, 1, p, 5, GAUSS) for p in (3, 4))
+    projection = ceed.BasisProjection(coarse, fine)
+    x, _ = ceed.lobatto_quadrature(3)
+    to, _ = ceed.lobatto_quadrature(4)
+    values = np.outer(x**2, x + 1).ravel()
+    wanted = np.outer(to**2, to + 1).ravel()
+    np.testing.assert_allclose(projection.get_interp() @ values, wanted, atol=1e-5)
+    with pytest.raises(pyceedlike.CeedIncompatibleError):
+        ceed.BasisProjection(coarse, ceed.BasisTensorH1Lagrange(2, 1, 3, 4, GAUSS))
+
+
+def test_a_restriction_tells_its_offsets_and_layouts(ceed):
+    offsets = [[0, 1, 2], [2, 3, 4]]
+    rstr = ceed.ElemRestriction(2, 3, 2, 5, 10, offsets)
+    copy = rstr.get_offsets()
+    np.testing.assert_array_equal(copy, offsets)
+    copy[:] = 0
+    np.testing.assert_array_equal(rstr.get_offsets(), offsets)
+    assert rstr.get_comp_stride() == 5
+    strided = ceed.StridedElemRestriction(2, 3, 1, 6, (1, 6, 3))
+    assert strided.get_l_layout() == (1, 6, 3)
+    with pytest.raises(pyceedlike.CeedIncompatibleError):
+        strided.get_offsets()
+    with pytest.raises(pyceedlike.CeedIncompatibleError):
+        rstr.get_l_layout()
+
+
+def test_a_basis_tells_its_matrices_of_one_direction(ceed):
+    basis = ceed.BasisTensorH1Lagrange(2, 1, 3, 4, GAUSS)
+    assert basis.get_topology() == pyceedlike.TOPOLOGY_QUAD
+    assert (basis.get_num_nodes1d(), basis.get_num_quadrature_points1d()) == (3, 4)
+    interp, grad = basis.get_interp1d(), basis.get_grad1d()
+    np.testing.assert_allclose(np.kron(interp, interp), basis.get_interp(), atol=1e-6)
+    np.testing.assert_allclose(np.kron(interp, grad), basis.get_grad()[0], atol=1e-5)
+    triangle = ceed.BasisH1(
+        pyceedlike.TOPOLOGY_TRIANGLE, 1, 1, 1, [1], [0, 0], [1 / 3, 1 / 3], [0.5]
+    )
+    with pytest.raises(pyceedlike.CeedError):
+        triangle.get_num_nodes1d()
+
+
+def test_an_operator_tells_its_operations_and_what_it_lacks(ceed):
+    space = pyceedlike.Mesh.box(2).space(ceed, 1)
+    mass = ceed.QFunctionByName("MassApply")
+    mass.set_user_flops_estimate(10)
+    op = ceed.Operator(mass)
+    with pytest.raises(pyceedlike.CeedIncompleteError, match='"u" is not set'):
+        op.check_ready()
+    for name in "u", "v":
+        op.set_field(name, space.restriction, space.basis, VECTOR_ACTIVE)
+    op.set_field("qdata", *space.geometry.dV)
+    op.check_ready()
+    # 3 points and 2 nodes in each of 2 elements: both evaluations, the sum, and the function
+    assert op.get_flops_estimate() == 2 * (2 * 2 * 3 * 2 + 2 + 3 * 10)
+    assert 'Input "u": 1, interpolation, active' in op.view()
+    assert "Elements: 2 of 2 nodes" in space.restriction.view()
+    assert "CeedBasis" in space.basis.view()
+
+
+def test_data_are_set_where_the_active_output_is_added_to(ceed):
+    one = ceed.StridedElemRestriction(3, 1, 1, 3, (1, 1, 1))
+
+    @ceed.qfunction(Data(), v=Data(), w=Data())
+    def twice(u):
+        return u, 2 * u
+
+    op, w, v = ceed.Operator(twice), ceed.Vector(3), vector_of(ceed, [1, 1, 1])
+    for name, vector in {"u": VECTOR_ACTIVE, "v": VECTOR_ACTIVE, "w": w}.items():
+        op.set_field(name, one, BASIS_NONE, vector)
+    w.set_value(7)
+    op.apply_add_active(vector_of(ceed, [1, 2, 3]), v)
+    np.testing.assert_array_equal(values_of(v), [2, 3, 4])
+    np.testing.assert_array_equal(values_of(w), [2, 4, 6])

@@ -408,13 +408,37 @@ def test_groups_are_parts_of_the_mesh():
         Mesh(**make, regions={"steel": [0, 1]})
 
 
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"boundaries": {"wall": [0, 1, 1, 3]}}, r"'wall' is vertices \[side\]\[2\].* \(4,\)"),
+        ({"boundaries": {"wall": [[0, 1, 3]]}}, r"'wall' is vertices \[side\]\[2\].* \(1, 3\)"),
+        ({"boundaries": {"wall": [[0, 1], [3]]}}, "'wall' are a table"),
+        ({"regions": {"steel": [[0]]}}, r"'steel' is a list of elements.* \(1, 1\)"),
+        ({"elements": [[0, 1, 2, 3], [0, 1]]}, "elements are a table"),
+        ({"nodes": [[0, 0], [1]]}, "nodes are a table"),
+    ],
+)
+def test_tables_of_another_shape_are_refused_by_name(given, text):
+    make = {"nodes": SQUARE, "elements": [[0, 1, 2, 3]], "topology": pyceedlike.TOPOLOGY_QUAD}
+    with pytest.raises(pyceedlike.CeedDimensionError, match=text):
+        Mesh(**(make | given))
+
+
+@pytest.mark.parametrize("kind", [complex, str])
+def test_nodes_are_real_numbers(kind):
+    nodes = np.array(SQUARE).astype(kind)
+    with pytest.raises(TypeError, match="nodes are coordinates, not"):
+        Mesh(nodes, [[0, 1, 2, 3]], pyceedlike.TOPOLOGY_QUAD)
+
+
 def test_a_boundary_that_is_not_there_is_named():
     space = Mesh.box(2).space(pyceedlike.Ceed(), 1)
     with pytest.raises(pyceedlike.CeedIncompatibleError, match=r"'wall': there is x-, x\+"):
         space.boundary("wall")
 
 
-@pytest.mark.parametrize("axis", [0, -1, [1], [0, 0], [1, 0], [[0, 1]], [0, np.nan]])
+@pytest.mark.parametrize("axis", [0, -1, [1], [0, 0], [1, 0], [[0, 1]], [0, np.nan], [0, np.inf]])
 def test_an_axis_that_is_none_is_refused(axis):
     with pytest.raises(pyceedlike.CeedDimensionError, match=r"\by\b"):
         Mesh.box(2, axis)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pyceedlike
-from pyceedlike import Data, Grad, native
+from pyceedlike import Data, Grad, Interp, native
 
 jax = pytest.importorskip("jax", reason="JAX is not installed")
 jnp, lax = jax.numpy, jax.lax
@@ -567,3 +567,74 @@ def test_without_a_compiler_it_is_a_callback_that_says_so(ceed, random, monkeypa
         found = by_c(parametrised, ceed, x := random.standard_normal((2, 6)))
     assert any("parametrised runs as a callback" in str(w.message) for w in caught)
     np.testing.assert_allclose(found, by_jax(parametrised, ceed.scalar, x), rtol=RTOL[ceed.scalar])
+
+
+def test_a_callback_needs_no_64_bits_of_jax_and_any_precision(
+    scalar, random, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("CC", "no-such-compiler")
+    monkeypatch.setenv("CEEDLIKE_CACHE_DIR", str(tmp_path))
+    ceed, weights = pyceedlike.Ceed(scalar=scalar), np.array([1.0, 2.0])
+
+    @native.qfunction(Interp(2), v=Interp(), n=Interp())
+    def f(u, *, rate=0.5, count=3):
+        return rate * (weights @ u) / (1 + u[0] ** 2), count
+
+    x = random.standard_normal((2, 6)).astype(scalar)
+    wanted = 0.5 * (weights @ x) / (1 + x[0].astype("float64") ** 2)
+    for is_wide in (True, False):
+        with jax.enable_x64(is_wide), warnings.catch_warnings(action="ignore"):
+            v, n = by_c(f, ceed, x)
+            stored = by_c(f.with_state(), ceed, x)
+        np.testing.assert_allclose(v, wanted, rtol=RTOL[scalar])
+        np.testing.assert_array_equal(n, np.full(6, 3))
+        np.testing.assert_allclose(stored[0], wanted, rtol=RTOL[scalar])
+
+
+# ---- What is odd ---------------------------------------------------------------------------------
+
+
+def test_the_larger_and_the_smaller_zero_are_told_apart(ceed):
+    @native.qfunction(Data(2), low=Data(), high=Data())
+    def ends(u):
+        return jnp.minimum(u[0], u[1]), jnp.maximum(u[0], u[1])
+
+    zeros = np.array([[0.0, -0.0, 0.0, -0.0], [-0.0, 0.0, 0.0, -0.0]], ceed.scalar)
+    low, high = by_c(ends, ceed, zeros)
+    np.testing.assert_array_equal(np.signbit(low), [True, True, False, True])
+    np.testing.assert_array_equal(np.signbit(high), [False, False, False, True])
+
+
+def test_another_name_keeps_what_a_state_belongs_to():
+    residual = native.qfunction(Interp(), v=Interp(), name="f")(jnp.sin).with_state()
+    renamed = residual.named("g")
+    assert renamed.name == "g"
+    assert renamed.jvp().inputs == residual.jvp().inputs
+    assert renamed.vjp().outputs == residual.vjp().outputs
+
+
+def test_an_output_of_integers_has_the_derivative_zero(ceed):
+    f = native.qfunction(Data(), v=Data(), n=Data())(lambda u: (u**2, jnp.int32(u)))
+    du, u = np.array([[1.0, 2.0], [3.0, 4.0]])
+    v, n = by_c(f.jvp("u"), ceed, du, u)
+    np.testing.assert_allclose(v, [6, 16])
+    np.testing.assert_array_equal(n, [0, 0])
+
+
+def test_what_a_function_prints_is_not_left_out_in_silence(ceed):
+    @native.qfunction(Data(), v=Data())
+    def f(u):
+        jax.debug.print("u is {}", u)
+        return u
+
+    with pytest.raises(pyceedlike.CeedUnsupportedError, match="print from a callback"):
+        f.qfunction(ceed)
+
+
+def test_a_loop_that_stacks_nothing_is_refused(ceed):
+    @native.qfunction(Data(3), v=Data())
+    def f(u):
+        return lax.scan(lambda c, x: (c + x, jnp.zeros(0)), 0.0, u)[0]
+
+    with pytest.raises(pyceedlike.CeedUnsupportedError, match="without entries"):
+        f.qfunction(ceed)

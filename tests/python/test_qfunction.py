@@ -160,6 +160,24 @@ def test_c_code_needs_a_docstring_and_names_that_are_free(ceed):
 
 
 @numba
+@pytest.mark.parametrize("name", ["double", "default", "linux", "M_PI", "NULL"])
+def test_words_of_c_are_no_names_of_values_in_c_code(ceed, name):
+    function = eval(f"lambda u, *, {name}=1.0: None")
+    function.__doc__ = "v[i] = u[i];"
+    with pytest.raises(pyceedlike.CeedIncompatibleError, match=f"'{name}' .* another meaning in C"):
+        ceed.qfunction(Data(), v=Data(), engine="c")(function)
+
+
+@pytest.mark.parametrize("name", ["gamma", "y0", "double"])
+def test_c_code_may_be_that_of_a_function_with_a_name_of_c(ceed, name):
+    def function(u, *, index=2.0):
+        """v[i] = index * u[i];"""
+
+    function.__name__ = name
+    qf = ceed.qfunction(Data(), v=Data(), engine="c")(function)
+    np.testing.assert_array_equal(applied(qf, ceed, 2, [1, 2]), [2, 4])
+
+
 def test_numba_is_called_for_blocks_of_points_and_fails_with_the_python_exception(scalar):
     ceed = pyceedlike.Ceed(scalar=scalar)
 
@@ -200,7 +218,8 @@ def test_numba_may_not_write_to_inputs(ceed):
     ("result", "error", "text"),
     [
         (lambda u: 1.0, pyceedlike.CeedIncompatibleError, "'v' of .* is .*float"),
-        (lambda u: u > 0, pyceedlike.CeedIncompatibleError, "'v' of .* array of floats"),
+        (lambda u: u > 0, pyceedlike.CeedIncompatibleError, "'v' of .* array of float64"),
+        (lambda u: u.astype(np.float32), pyceedlike.CeedIncompatibleError, "float32, .* float64"),
         (lambda u: (u, u), pyceedlike.CeedIncompatibleError, "'v' of "),
         (lambda u: u.reshape((1, -1)), pyceedlike.CeedDimensionError, "2 axes, 1 are wanted"),
     ],
@@ -298,6 +317,19 @@ def test_results_are_written_to_memory_that_the_caller_lent(ceed, scalar, engine
 def test_results_may_have_strides(ceed, x):
     qf = ceed.qfunction(Data(), v=Data())(x)
     np.testing.assert_array_equal(applied(qf, ceed, 3, [1, 2, 3]), x(np.array([1, 2, 3])))
+
+
+def test_results_with_masked_entries_are_refused(ceed):
+    qf = ceed.qfunction(Data(), v=Data())(lambda u: np.ma.masked_less(u, 2))
+    with pytest.raises(pyceedlike.CeedIncompatibleError, match=r"'v' .* masked entries"):
+        applied(qf, ceed, 3, [1, 2, 3])
+
+
+def test_a_context_value_of_another_kind_is_refused_by_name(ceed):
+    context = ceed.QFunctionContext(steps=3, is_on=True, rate=0.5)
+    for name, value in {"steps": 2.5, "is_on": 2, "rate": "fast"}.items():
+        with pytest.raises((TypeError, OverflowError), match=f"'{name}' is of type"):
+            context.set_fields(**{name: value})
 
 
 def test_an_operator_lets_go_of_results(ceed):

@@ -12,7 +12,17 @@ import pytest
 from helpers import values_of, vector_of
 
 import pyceedlike
-from pyceedlike import BASIS_NONE, GAUSS, VECTOR_ACTIVE
+from pyceedlike import (
+    BASIS_NONE,
+    ELEMRESTRICTION_NONE,
+    GAUSS,
+    VECTOR_ACTIVE,
+    VECTOR_NONE,
+    Data,
+    Grad,
+    Interp,
+    Weight,
+)
 
 sparse = pytest.importorskip("scipy.sparse")
 
@@ -174,3 +184,49 @@ def test_both_backends_round_alike(scalar, kind):
     np.testing.assert_allclose(
         results[0], results[1], rtol=0, atol=40 * np.finfo(scalar).eps * scale
     )
+
+
+@pytest.mark.parametrize("topology", ["line", "quad", "hex", "triangle", "tet"])
+@pytest.mark.parametrize("resource", RESOURCES)
+def test_a_function_has_all_points_of_one_element_after_the_other(
+    resource, scalar, topology, random
+):
+    ceed = pyceedlike.Ceed(resource, scalar=scalar)
+    interp, grad, points = full_matrices(topology, 3, random)
+    dim, n, nodes = len(grad), len(points), interp.shape[1]
+    basis = ceed.BasisH1(
+        getattr(pyceedlike, f"TOPOLOGY_{topology.upper()}"),
+        *(2, nodes, n, interp, grad, points.T, np.ones(n)),
+    )
+    offsets = np.array([random.permutation(90)[:nodes] for _ in range(ELEMENTS)])
+    u, weight = random.standard_normal((2, 90)), random.uniform(0.5, 1.5, (ELEMENTS, n))
+    seen = []
+
+    @ceed.qfunction(Grad(dim, 2), Interp(2), Data(), Weight(), dv=Grad(dim, 2), v=Interp(2))
+    def both(du, u, weight, ones):
+        seen.extend([du.copy(), u.copy(), weight.copy(), ones.copy()])
+        return 2 * weight * du, weight * u * ones
+
+    unknowns = ceed.ElemRestriction(ELEMENTS, nodes, 2, 90, 180, offsets)
+    stored = ceed.StridedElemRestriction(ELEMENTS, n, 1, weight.size, (1, 1, n))
+    op = ceed.Operator(both)
+    for name in "du", "u", "dv", "v":
+        op.set_field(name, unknowns, basis, VECTOR_ACTIVE)
+    op.set_field("weight", stored, BASIS_NONE, vector_of(ceed, weight.ravel()))
+    op.set_field("ones", ELEMRESTRICTION_NONE, basis, VECTOR_NONE)
+    found = values_of(op(vector_of(ceed, u.ravel()))).reshape(2, 90)
+
+    local = u[:, offsets]
+    values = np.einsum("qn,cen->ceq", interp, local)
+    slopes = np.einsum("dqn,cen->dceq", grad, local)
+    for array, wanted in zip(seen, [slopes, values, weight, np.ones(weight.shape)], strict=True):
+        wanted = wanted.reshape(array.shape)
+        np.testing.assert_allclose(
+            array, wanted, rtol=0, atol=TOLERANCE[scalar] * abs(wanted).max()
+        )
+    back = np.einsum("qn,ceq->cen", interp, weight * values)
+    back += np.einsum("dqn,dceq->cen", grad, 2 * weight * slopes)
+    wanted = np.zeros((2, 90))
+    for component in range(2):
+        np.add.at(wanted[component], offsets, back[component])
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=TOLERANCE[scalar] * abs(wanted).max())
