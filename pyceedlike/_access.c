@@ -73,6 +73,12 @@ PyObject *OpenMethod(PyObject *object, PyObject *args) {
   Bracket *self;
 
   if (!PyArg_ParseTuple(args, "ii", &kind, &mem_type)) return NULL;
+  if (mem_type == CEED_MEM_DEVICE && owner->mem_type == CEED_MEM_DEVICE) {
+    PyErr_SetString(ErrorClass(CEED_ERROR_UNSUPPORTED),
+                    "NumPy can't show a device's memory: share it by DLPack, as cupy.from_dlpack(v) "
+                    "and torch.from_dlpack(v) do");
+    return NULL;
+  }
   self = (Bracket *)Allocate(bracket_type);
   if (!self) return NULL;
   self->lib = owner->lib;

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from .._exchange import examine
 from .._lib import USE_POINTER, CeedAccessError, CeedCopyError, CeedIncompatibleError, at_end
 from .numpy import address_view, check_result
 
@@ -138,10 +139,10 @@ def share_part(part: Fab | FabView, copy: bool | None) -> jax.Array:
 
 def _gaps(part: Fab | FabView) -> str | None:
     """Return what keeps JAX from sharing, or None: it takes the axes in any order, but no gaps."""
-    with memoryview(part) as memory:
-        step = memory.itemsize
-        for stride, length in sorted(zip(memory.strides, memory.shape, strict=True)):
-            if length > 1 and stride != step:
-                return f"JAX shares no memory with gaps, and strides are {memory.strides} bytes"
-            step *= length
+    *_, shape, strides, _ = examine(part)
+    step = 1
+    for stride, length in sorted(zip(strides or (), shape, strict=True)):
+        if length > 1 and stride != step:
+            return f"JAX shares no memory with gaps, and strides are {strides} entries"
+        step *= length
     return None
