@@ -273,7 +273,7 @@ int CeedInit(const char *resource, Ceed *ceed) {
 int CeedSetStream(Ceed ceed, void *handle) {
   CheckStreams(ceed);
   ceed->stream = handle;
-  return CEED_ERROR_SUCCESS;
+  return handle ? CEED_ERROR_SUCCESS : ceed->device[CEED_MEM_DEVICE]->open(ceed);
 }
 
 int CeedGetStream(Ceed ceed, void **handle) {

@@ -29,11 +29,12 @@ typedef struct CeedDevice {
               size_t bytes);
 
   const struct CeedDevice *pinned; /* host memory that the device reaches itself; NULL: none */
-  int (*open)(Ceed ceed);          /* find the runtime, and the device of ceed->device_id in it */
+  int (*open)(Ceed ceed); /* find the runtime, the device of ceed->device_id and its own stream */
   int (*view)(Ceed ceed, FILE *stream); /* print the name of the device */
   /* That memory of a stranger is of this type, as far as the runtime can tell. */
   int (*check)(Ceed ceed, CeedMemType mem_type, const void *data);
-  /* What `then` is given from now on waits for what `first` has been given, and nobody else does. */
+  /* What `then` is given from now on waits for what `first` has been given, and nobody else does.
+     NULL is the default stream; where there is none, the host waits in its place. */
   int (*order)(Ceed ceed, void *first, void *then);
   int (*wait)(Ceed ceed); /* the host waits for the context's stream */
 } CeedDevice;

@@ -1,11 +1,8 @@
 // Devices of CUDA and HIP, through the driver that is found when a context first asks for it.
 // SPDX-License-Identifier: BSD-2-Clause
-#include <dlfcn.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "impl.h"
+#include "driver.h"
 
 // ------------------------------------------------------------------------------------------------
 // What we use of the drivers: one row for each entry point, one column for each vendor
@@ -48,7 +45,8 @@ enum { ATTRIBUTE_MEMORY_TYPE = 2, ATTRIBUTE_IS_MANAGED = 8, ATTRIBUTE_ORDINAL = 
 
 #define MEMBER(type, name, arguments, cuda, hip) type(*name) arguments;
 #define INDEX(type, name, arguments, cuda, hip) ENTRY_##name,
-#define NAMES(type, name, arguments, cuda, hip) {cuda, hip},
+#define NAME_CUDA(type, name, arguments, cuda, hip) cuda,
+#define NAME_HIP(type, name, arguments, cuda, hip) hip,
 
 enum { ENTRIES(INDEX) NUM_ENTRIES };
 enum { CUDA, HIP };
@@ -57,12 +55,12 @@ typedef struct {
   ENTRIES(MEMBER)
 } Entries;
 
-static const char *const entry_names[][2] = {ENTRIES(NAMES)};
+static const char *const entry_names[][NUM_ENTRIES] = {[CUDA] = {ENTRIES(NAME_CUDA)},
+                                                       [HIP] = {ENTRIES(NAME_HIP)}};
 
 typedef struct {
   int column;
-  const char *name, *variable, *comes_with;
-  const char *const libraries[5];
+  CeedDriver driver;
   Entries call;
   int device_memory;            /* how the driver calls it */
   void *contexts[MOST_DEVICES]; /* of CUDA: a reference of each primary one that was asked for */
@@ -71,16 +69,16 @@ typedef struct {
 
 static Vendor vendors[] = {
     [CUDA] = {.column = CUDA,
-              .name = "CUDA",
-              .variable = "CEEDLIKE_LIBCUDA",
-              .comes_with = "NVIDIA's driver",
-              .libraries = {"libcuda.so.1"}},
+              .driver = {.name = "CUDA",
+                         .variable = "CEEDLIKE_LIBCUDA",
+                         .comes_with = "NVIDIA's driver",
+                         .libraries = {"libcuda.so.1"}}},
     [HIP] = {.column = HIP,
-             .name = "HIP",
-             .variable = "CEEDLIKE_LIBHIP",
-             .comes_with = "AMD's ROCm",
-             .libraries = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
-                           "libamdhip64.so"}},
+             .driver = {.name = "HIP",
+                        .variable = "CEEDLIKE_LIBHIP",
+                        .comes_with = "AMD's ROCm",
+                        .libraries = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
+                                      "libamdhip64.so"}}},
 };
 
 static Vendor *VendorOf(int32_t dlpack_type) {
@@ -111,7 +109,7 @@ static const char *TextOf(Vendor *vendor, int code) {
 
 static int Report(Ceed ceed, Vendor *vendor, int entry, int code) {
   CeedCheck(code == SUCCESS, ceed, CEED_ERROR_BACKEND, "%s: %s [%d]",
-            entry_names[entry][vendor->column], TextOf(vendor, code), code);
+            entry_names[vendor->column][entry], TextOf(vendor, code), code);
   return CEED_ERROR_SUCCESS;
 }
 
@@ -119,50 +117,14 @@ static int Report(Ceed ceed, Vendor *vendor, int entry, int code) {
   CeedCall(Report(ceed, vendor, ENTRY_##name, (vendor)->call.name(__VA_ARGS__)))
 
 // ------------------------------------------------------------------------------------------------
-// Finding a driver
+// Opening a device
 // ------------------------------------------------------------------------------------------------
 
-static void *OpenLibrary(const Vendor *vendor, const char **name) {
-  const char *given = getenv(vendor->variable);
-  void *library = NULL;
-
-  *name = given && *given ? given : vendor->libraries[0];
-  if (given && *given) return dlopen(given, RTLD_NOW | RTLD_LOCAL);
-  for (int i = 0; !library && vendor->libraries[i]; i++) {
-    *name = vendor->libraries[i];
-    library = dlopen(*name, RTLD_NOW | RTLD_LOCAL);
-  }
-  return library;
-}
-
-/* The name of an entry that the library lacks, or NULL. */
-static const char *LoadEntries(const Vendor *vendor, void *library, Entries *call) {
-  for (int i = 0; i < NUM_ENTRIES; i++) {
-    const char *name = entry_names[i][vendor->column];
-    void *symbol = name ? dlsym(library, name) : NULL;
-
-    if (name && !symbol) return name;
-    memcpy((char *)call + (size_t)i * sizeof symbol, &symbol, sizeof symbol);
-  }
-  return NULL;
-}
-
 static int Load(Ceed ceed, Vendor *vendor) {
-  const char *name, *lacking;
-  void *library = OpenLibrary(vendor, &name);
-  Entries call;
   int version;
 
-  CeedCheck(library, ceed, CEED_ERROR_BACKEND,
-            "%s can't be used: %s. %s comes with %s; another path of it may be in %s", vendor->name,
-            dlerror(), name, vendor->comes_with, vendor->variable);
-  lacking = LoadEntries(vendor, library, &call);
-  if (lacking) {
-    dlclose(library);
-    return CeedError(ceed, CEED_ERROR_BACKEND, "%s can't be used: %s has no %s", vendor->name, name,
-                     lacking);
-  }
-  vendor->call = call;
+  CeedCall(CeedDriverLoad(ceed, &vendor->driver, NUM_ENTRIES, entry_names[vendor->column],
+                          &vendor->call));
   Try(ceed, vendor, Init, 0);
   Try(ceed, vendor, GetVersion, &version);
   vendor->device_memory = vendor->column == HIP && version < 60000000 ? 1 : 2;
@@ -177,7 +139,7 @@ static int OpenDevice(Ceed ceed, Vendor *vendor) {
   if (!vendor->is_loaded) CeedCall(Load(ceed, vendor));
   Try(ceed, vendor, GetCount, &count);
   CeedCheck(id < count && id < MOST_DEVICES, ceed, CEED_ERROR_BACKEND,
-            "%s has %d device%s: device_id=%d is none", vendor->name, count, count == 1 ? "" : "s",
+            "%s has %d device%s: device_id=%d is none", vendor->driver.name, count, count == 1 ? "" : "s",
             (int)id);
   if (vendor->column == CUDA && !vendor->contexts[id]) {
     Try(ceed, vendor, Retain, &vendor->contexts[id], (int)id);
@@ -226,7 +188,7 @@ static int Allocate(Ceed ceed, size_t bytes, void **data) {
   }
   CeedCheck(code != OUT_OF_MEMORY, ceed, CEED_ERROR_MAJOR,
             "Out of memory: %zu bytes on device %d of %s: %s", bytes, (int)ceed->device_id,
-            vendor->name, TextOf(vendor, code));
+            vendor->driver.name, TextOf(vendor, code));
   return Report(ceed, vendor, ENTRY_Allocate, code);
 }
 
@@ -309,11 +271,11 @@ static int Check(Ceed ceed, CeedMemType mem_type, const void *data) {
   if (is_managed) return CEED_ERROR_SUCCESS;
   CeedCheck(is_device == (mem_type == CEED_MEM_DEVICE), ceed, CEED_ERROR_INCOMPATIBLE,
             "The address %p is no %s memory: %s knows it %s", data, CeedMemTypes[mem_type],
-            vendor->name, is_device ? "as a device's" : "as none of a device");
+            vendor->driver.name, is_device ? "as a device's" : "as none of a device");
   CeedCheck(!is_device || id == ceed->device_id, ceed, CEED_ERROR_INCOMPATIBLE,
             "The address %p is on device %d, this context is of device %d of %s: copy it there "
             "first",
-            data, id, (int)ceed->device_id, vendor->name);
+            data, id, (int)ceed->device_id, vendor->driver.name);
   return CEED_ERROR_SUCCESS;
 }
 

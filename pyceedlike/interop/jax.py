@@ -8,7 +8,16 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .._exchange import examine
-from .._lib import USE_POINTER, CeedAccessError, CeedCopyError, CeedIncompatibleError, at_end
+from .._lib import (
+    HOST,
+    MEM_DEVICE,
+    MEM_HOST,
+    USE_POINTER,
+    CeedAccessError,
+    CeedCopyError,
+    CeedIncompatibleError,
+    at_end,
+)
 from .numpy import address_view, check_result
 
 if TYPE_CHECKING:
@@ -108,8 +117,16 @@ def _read(lease: Lease, owner: Exporter) -> jax.Array:
     return x
 
 
+def _mem_type(owner: Exporter) -> int:
+    """Return where JAX works: on the device, if the owner and JAX have one."""
+    import jax
+
+    is_on_device = owner.__dlpack_device__()[0] not in HOST and jax.default_backend() == "gpu"
+    return MEM_DEVICE if is_on_device else MEM_HOST
+
+
 def _lease(vector: Vector) -> Lease:
-    lease = vector._lease()
+    lease = vector._lease(_mem_type(vector))
     why = len(vector) and _misaligned(lease)
     if why:
         raise CeedCopyError(f"{why}: copy it first, with from_dlpack(vector, copy=True)")
@@ -128,13 +145,14 @@ def _misaligned(lease: Lease) -> str | None:
 def share_part(part: Fab | FabView, copy: bool | None) -> jax.Array:
     """Return an array of a fab's part: of compact aligned memory under a read lease, or a copy."""
     check_precision(part.scalar)
+    mem_type = _mem_type(part)
     why = "as asked" if copy else _gaps(part)
     if not why:
-        lease = part._lease()
+        lease = part._lease(mem_type)
         why = _misaligned(lease)
     if why and copy is False:
         raise CeedCopyError(f"copy=False, but {why}; copy=None or copy=True copies it")
-    return _read(part._lease(why) if why else lease, part)
+    return _read(part._lease(mem_type, why) if why else lease, part)
 
 
 def _gaps(part: Fab | FabView) -> str | None:
