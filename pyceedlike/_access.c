@@ -22,24 +22,31 @@ typedef struct {
   int64_t shape[1], step;        /* the step in bytes */
   DLManagedTensorVersioned *pin; /* once restored, while views are left */
   Py_ssize_t views;
-  bool reads, is_open;
+  bool reads, is_open, has_device;
 } Bracket;
 
 static int GetArray(Bracket *self, int kind) {
   const Library *lib = self->lib;
+  PyThreadState *state = Unlock(self->has_device);
+  int code =
+      kind == READ
+          ? lib->VectorGetArrayRead(self->vec, self->mem_type, (const CeedScalar **)&self->data)
+      : kind == WRITE ? lib->VectorGetArrayWrite(self->vec, self->mem_type, &self->data)
+                      : lib->VectorGetArray(self->vec, self->mem_type, &self->data);
 
-  if (kind == READ) {
-    return lib->VectorGetArrayRead(self->vec, self->mem_type, (const CeedScalar **)&self->data);
-  }
-  return kind == WRITE ? lib->VectorGetArrayWrite(self->vec, self->mem_type, &self->data)
-                       : lib->VectorGetArray(self->vec, self->mem_type, &self->data);
+  Lock(state);
+  return code;
 }
 
 static int RestoreArray(Bracket *self) {
+  PyThreadState *state = Unlock(self->has_device);
   CeedScalar *data = self->data;
+  int code = self->reads
+                 ? self->lib->VectorRestoreArrayRead(self->vec, (const CeedScalar **)&data)
+                 : self->lib->VectorRestoreArray(self->vec, &data);
 
-  return self->reads ? self->lib->VectorRestoreArrayRead(self->vec, (const CeedScalar **)&data)
-                     : self->lib->VectorRestoreArray(self->vec, &data);
+  Lock(state);
+  return code;
 }
 
 /* Before the array is restored, so that the memory never lies free under a view. */
@@ -86,6 +93,7 @@ PyObject *OpenMethod(PyObject *object, PyObject *args) {
   self->step = owner->lib->item_size;
   self->mem_type = (CeedMemType)mem_type;
   self->reads = kind == READ;
+  self->has_device = owner->mem_type == CEED_MEM_DEVICE;
   code = self->lib->VectorReferenceCopy(owner->vec, &self->vec);
   if (!code) code = GetArray(self, kind);
   if (!code) {
@@ -224,7 +232,7 @@ PyObject *LeaseMethod(PyObject *object, PyObject *args) {
 
   if (!PyArg_ParseTuple(args, "|iU", &mem_type, &why)) return NULL;
   whole.mem_type = (CeedMemType)mem_type;
-  code = owner->kind->export(owner, why ? CEED_EXPORT_COPY : CEED_EXPORT_READ, &whole, &inner);
+  code = ExportAs(owner, why ? CEED_EXPORT_COPY : CEED_EXPORT_READ, &whole, &inner);
   if (code) return Raise(owner->lib, code);
   self = (Lease *)Allocate(lease_type);
   if (self) self->state = StateCreate(inner, whole.mem_type == CEED_MEM_DEVICE);

@@ -72,7 +72,7 @@ int GetBuffer(PyObject *object, Py_buffer *view, int flags) {
   if (self->kind != &vector_kind && !(flags & PyBUF_FORMAT)) {
     return Refuse("a field has no plain bytes: ask for axes and type, too, as memoryview() does");
   }
-  code = self->kind->share(self, CEED_MEM_HOST, &tensor);
+  code = Share(self, CEED_MEM_HOST, &tensor);
   if (code) {
     RaiseExport(self->lib, code);
     return -1;
@@ -117,10 +117,10 @@ static PyObject *ShowPinned(Exporter *self, CeedMemType mem_type) {
   DLManagedTensorVersioned *tensor, **pin = &self->pin[mem_type];
   PyObject *interface;
   Memory memory;
-  int code = self->kind->share(self, mem_type, &tensor);
+  int code = Share(self, mem_type, &tensor);
 
   if (code) return RaiseExport(self->lib, code);
-  if (!*pin) code = self->kind->export(self, CEED_EXPORT_PIN, &whole, pin);
+  if (!*pin) code = ExportAs(self, CEED_EXPORT_PIN, &whole, pin);
   if (code || (*pin)->dl_tensor.data != tensor->dl_tensor.data) {
     tensor->deleter(tensor);
     if (code) return RaiseExport(self->lib, code);

@@ -262,7 +262,7 @@ PyObject *Export(Exporter *self, const Request *request, PyObject *(*raise)(cons
   const char *reason = request->copy == 1 ? copied_as_asked : self->kind->shares;
   CeedExportMode mode = request->copy == 1 ? CEED_EXPORT_COPY : request->mode;
   DLManagedTensorVersioned *tensor;
-  int code = self->kind->export(self, mode, request, &tensor);
+  int code = ExportAs(self, mode, request, &tensor);
 
   if (!code && !request->versioned && (tensor->flags & DLPACK_FLAG_READ_ONLY)) {
     tensor->deleter(tensor);
@@ -273,7 +273,7 @@ PyObject *Export(Exporter *self, const Request *request, PyObject *(*raise)(cons
       return NULL;
     }
     reason = copied_for_legacy;
-    code = self->kind->export(self, CEED_EXPORT_COPY, request, &tensor);
+    code = ExportAs(self, CEED_EXPORT_COPY, request, &tensor);
   }
   if (code) return raise(lib, code);
   if (request->relabel) tensor->dl_tensor.device = (DLDevice){DLPACK_CPU, 0};
@@ -293,7 +293,7 @@ PyDoc_STRVAR(
 
 static PyObject *ExportVersioned(Exporter *self) {
   DLManagedTensorVersioned *tensor;
-  int code = self->kind->share(self, CEED_MEM_HOST, &tensor);
+  int code = Share(self, CEED_MEM_HOST, &tensor);
 
   if (__builtin_expect(code, 0)) return RaiseExport(self->lib, code);
   RecordExchange(self, true, self->kind->shares);

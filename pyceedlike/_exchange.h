@@ -94,6 +94,33 @@ struct Exporter {
   bool shared;
 };
 
+/* What waits for a device lets other threads have the interpreter meanwhile: the work that it waits
+   for may need it, as a host task of SYCL does. */
+static inline PyThreadState *Unlock(bool has_device) {
+  return has_device ? PyEval_SaveThread() : NULL;
+}
+
+static inline void Lock(PyThreadState *state) {
+  if (state) PyEval_RestoreThread(state);
+}
+
+static inline int Share(Exporter *self, CeedMemType mem_type, DLManagedTensorVersioned **tensor) {
+  PyThreadState *state = Unlock(self->mem_type == CEED_MEM_DEVICE);
+  int code = self->kind->share(self, mem_type, tensor);
+
+  Lock(state);
+  return code;
+}
+
+static inline int ExportAs(Exporter *self, CeedExportMode mode, const Request *request,
+                           DLManagedTensorVersioned **tensor) {
+  PyThreadState *state = Unlock(self->mem_type == CEED_MEM_DEVICE);
+  int code = self->kind->export(self, mode, request, tensor);
+
+  Lock(state);
+  return code;
+}
+
 enum { EXCHANGE_TYPE, VECTOR_TYPE, CEED_TYPE, FALLBACK, COPY_ERROR, EXPORT_ERROR, GIVEN_COUNT };
 extern PyObject *given[GIVEN_COUNT]; /* what the Python side has told setup() */
 extern PyTypeObject *exporter_type, *vector_type, *fab_type, *fab_view_type;

@@ -301,13 +301,24 @@ static int TakeAsFab(Target *target, void *tensor, bool versioned, CeedCopyMode 
                                               layout->centring, layout->ghost, mode, &target->fab);
 }
 
-static int Take(Target *target, void *tensor, bool versioned, CeedCopyMode mode) {
+static int TakeAny(Target *target, void *tensor, bool versioned, CeedCopyMode mode) {
   const Library *lib = target->lib;
 
   if (target->vec) return TakeIntoVector(target, tensor, versioned, mode);
   if (target->layout) return TakeAsFab(target, tensor, versioned, mode);
   return versioned ? lib->VectorCreateFromDLPackVersioned(target->ceed, tensor, mode, &target->vec)
                    : lib->VectorCreateFromDLPack(target->ceed, tensor, mode, &target->vec);
+}
+
+/* Where it may last, other threads run meanwhile. */
+static int Take(Target *target, void *tensor, bool versioned, CeedCopyMode mode, bool lasts) {
+  const Library *lib = target->lib;
+  Ceed ceed = target->vec ? lib->VectorReturnCeed(target->vec) : target->ceed;
+  PyThreadState *state = Unlock(lasts || HasDevice(lib, ceed));
+  int code = TakeAny(target, tensor, versioned, mode);
+
+  Lock(state);
+  return code;
 }
 
 /* Deleters have run where it was taken, and some leave an exception behind. */
@@ -338,15 +349,9 @@ static PyObject *DescribeLayout(const DLTensor *tensor, const Target *target) {
 }
 
 static int Copy(Incoming *incoming, Target *target, const char *reason) {
-  int code;
+  int code = Take(target, incoming->tensor, incoming->versioned, CEED_COPY_VALUES,
+                  IsLarge(incoming));
 
-  if (IsLarge(incoming)) {
-    Py_BEGIN_ALLOW_THREADS;
-    code = Take(target, incoming->tensor, incoming->versioned, CEED_COPY_VALUES);
-    Py_END_ALLOW_THREADS;
-  } else {
-    code = Take(target, incoming->tensor, incoming->versioned, CEED_COPY_VALUES);
-  }
   if (Finish(target->lib, code)) return -1;
   target->shared = false;
   target->reason = reason;
@@ -382,7 +387,7 @@ static int TakeReadOnly(Incoming *incoming, Target *target, CeedCopyMode mode) {
                                               *Look(incoming)};
   wrapper->inner = incoming->tensor;
   wrapper->versioned = incoming->versioned;
-  code = Finish(target->lib, Take(target, &wrapper->outer, true, mode));
+  code = Finish(target->lib, Take(target, &wrapper->outer, true, mode, false));
   if (code) free(wrapper);
   return code;
 }
@@ -395,7 +400,7 @@ static int Adopt(Incoming *incoming, Target *target, CeedCopyMode mode, int writ
       Look(incoming) && !says_read_only && (incoming->versioned ? !writable : writable != 1);
   int code = marked
                  ? TakeReadOnly(incoming, target, mode)
-                 : Finish(target->lib, Take(target, incoming->tensor, incoming->versioned, mode));
+                 : Finish(target->lib, Take(target, incoming->tensor, incoming->versioned, mode, false));
 
   if (code) return code;
   target->shared = !is_copy;

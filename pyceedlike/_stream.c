@@ -15,35 +15,60 @@ static int32_t DeviceType(const Library *lib, Ceed ceed) {
 
 bool HasDevice(const Library *lib, Ceed ceed) { return DeviceType(lib, ceed) != DLPACK_CPU; }
 
-/* CUDA's handles 1 and 2 are what DLPack means by them; HIP has no 1 and 2. */
+/* CUDA's handles 1 and 2 are what DLPack means by them; HIP has no 1 and 2, SYCL addresses alone. */
 static int CheckStream(int32_t type, long stream) {
-  bool is_cuda = type == DLPACK_CUDA;
+  bool is_cuda = type == DLPACK_CUDA, is_hip = type == DLPACK_ROCM;
 
   if (type == DLPACK_CPU) {
     PyErr_SetString(PyExc_ValueError, "host memory has no streams: stream must be None or -1");
     return -1;
   }
-  if (is_cuda ? stream > 0 : stream == 0 || stream > PER_THREAD) return 0;
-  PyErr_Format(PyExc_ValueError, "stream=%ld is none of %s: it must be None, -1, %s or an address",
-               stream, is_cuda ? "CUDA's" : "HIP's", is_cuda ? "1, 2" : "0");
+  if (is_hip ? stream == 0 || stream > PER_THREAD : stream > 0) return 0;
+  PyErr_Format(PyExc_ValueError, "stream=%ld is none of %s: it must be None, -1, %san address",
+               stream, is_cuda  ? "CUDA's"
+                       : is_hip ? "HIP's"
+                                : "SYCL's",
+               is_cuda  ? "1, 2 or "
+               : is_hip ? "0 or "
+                        : "or ");
   return -1;
 }
 
+/* A stream, or a queue of dpctl. */
+static int ParseHandle(int32_t type, PyObject *value, long *stream) {
+  PyObject *address = NULL;
+  int failed;
+
+  if (type == DLPACK_ONEAPI && PyObject_HasAttrString(value, "addressof_ref")) {
+    address = PyObject_CallMethod(value, "addressof_ref", NULL);
+    if (!address) return -1;
+  }
+  failed = ParseLong(address ? address : value, "stream must be None or an integer", stream);
+  Py_XDECREF(address);
+  return failed;
+}
+
 int ParseStream(Exporter *self, PyObject *value, Request *request) {
+  int32_t type = DeviceType(self->lib, self->ceed);
   long stream;
 
   if (value == Py_None) return 0;
-  if (ParseLong(value, "stream must be None or an integer", &stream)) return -1;
+  if (ParseHandle(type, value, &stream)) return -1;
   request->is_unordered = stream == NO_ORDER;
   if (request->is_unordered) return 0;
-  if (CheckStream(DeviceType(self->lib, self->ceed), stream)) return -1;
+  if (CheckStream(type, stream)) return -1;
   request->stream = (void *)(uintptr_t)stream;
   return 0;
 }
 
 int OrderExport(Exporter *self, const Request *request) {
-  int code = request->is_unordered ? 0 : self->lib->OrderBefore(self->ceed, request->stream);
+  PyThreadState *state;
+  int code;
 
+  if (request->is_unordered) return 0;
+  state = Unlock(true);
+  code = self->lib->OrderBefore(self->ceed, request->stream);
+  Lock(state);
   if (code) RaiseExport(self->lib, code);
   return code ? -1 : 0;
 }
@@ -74,25 +99,44 @@ static int IsOnDevice(PyObject *source, int32_t device_type, bool *is_on) {
   return PyErr_Occurred() ? -1 : 0;
 }
 
-PyObject *StreamOfImport(PyObject *source, const Library *lib, Ceed ceed) {
-  bool is_on;
+int OrderImport(const Library *lib, Ceed ceed, PyObject *stream) {
+  int32_t type = ceed ? DeviceType(lib, ceed) : DLPACK_CPU;
+  PyThreadState *state;
+  long number;
+  int code;
 
-  if (IsOnDevice(source, DeviceType(lib, ceed), &is_on)) return NULL;
-  if (is_on) return StreamNumber(lib, ceed);
+  if (stream == Py_None || type == DLPACK_CPU) return 0;
+  if (ParseHandle(type, stream, &number) || CheckStream(type, number)) return -1;
+  state = Unlock(true);
+  code = lib->OrderAfter(ceed, (void *)(uintptr_t)number);
+  Lock(state);
+  if (code) Raise(lib, code);
+  return code ? -1 : 0;
+}
+
+/* An array of SYCL tells its queue, and is told none. */
+static PyObject *FollowQueue(PyObject *source, const Library *lib, Ceed ceed) {
+  PyObject *queue = PyObject_GetAttrString(source, "sycl_queue");
+  int failed = 0;
+
+  if (queue) {
+    failed = OrderImport(lib, ceed, queue);
+  } else {
+    PyErr_Clear();
+  }
+  Py_XDECREF(queue);
+  if (failed) return NULL;
   Py_INCREF(Py_None);
   return Py_None;
 }
 
-int OrderImport(const Library *lib, Ceed ceed, PyObject *stream) {
-  long number;
-  int code;
+PyObject *StreamOfImport(PyObject *source, const Library *lib, Ceed ceed) {
+  int32_t type = DeviceType(lib, ceed);
+  bool is_on;
 
-  if (stream == Py_None || !ceed || !HasDevice(lib, ceed)) return 0;
-  if (ParseLong(stream, "the stream of an interface must be None or an integer", &number) ||
-      CheckStream(DLPACK_CUDA, number)) {
-    return -1;
-  }
-  code = lib->OrderAfter(ceed, (void *)(uintptr_t)number);
-  if (code) Raise(lib, code);
-  return code ? -1 : 0;
+  if (IsOnDevice(source, type, &is_on)) return NULL;
+  if (is_on && type != DLPACK_ONEAPI) return StreamNumber(lib, ceed);
+  if (is_on) return FollowQueue(source, lib, ceed);
+  Py_INCREF(Py_None);
+  return Py_None;
 }

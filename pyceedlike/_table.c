@@ -22,7 +22,7 @@ static int FromObject(void *object, DLManagedTensorVersioned **out) {
 
   if (CheckObject(object)) return -1;
   if (self->mem_type == CEED_MEM_DEVICE && OrderExport(self, &on_default_stream)) return -1;
-  code = self->kind->share(self, self->mem_type, out);
+  code = Share(self, self->mem_type, out);
   if (!code) return 0;
   RaiseExport(self->lib, code);
   return -1;
