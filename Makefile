@@ -115,11 +115,8 @@ $(BUILD)/tests/$1/fuzz_%.o: tests/fuzz/fuzz_%.c $(BUILD)/flags
 	@mkdir -p $$(@D)
 	$$(call say,CC $$@)$$(COMPILE) $3 -DCORPUS='"tests/fuzz/corpus/fuzz_$$*"' $$< -o $$@
 
-# A program written for libCEED, and the library with a device that a fake stands for.
+# A program written for libCEED.
 $(BUILD)/tests/$1/test_compat.o: private CPPFLAGS += -Iinclude/compat
-$(BUILD)/tests/$1/test_mirror: $(addprefix $(BUILD)/tests/$1/,test_mirror.o fake_device.o) \
-                               $(addprefix $(BUILD)/$1/,$(filter-out device.o,$(OBJECTS)))
-	$$(call say,LD $$@)$$(LINK) $$^ -o $$@ $$(LIBS)
 endef
 $(eval $(call precision,f64,ceedlike))
 $(eval $(call precision,f32,ceedlike_f32,-DCEEDLIKE_SINGLE))
@@ -129,6 +126,15 @@ $(BUILD)/tests/both/test_both: $(BUILD)/tests/f64/test_both.o $(BUILD)/tests/f32
                                $(BUILD)/lib/libceedlike.so.0 $(BUILD)/lib/libceedlike_f32.so.0
 	@mkdir -p $(@D)
 	$(call say,LD $@)$(LINK) $(filter %.o,$^) -o $@ $(TEST_LIBS) -lceedlike -lceedlike_f32
+
+# What stands in for the drivers of devices, and the programs that are linked with it.
+FAKE_GPU = $(BUILD)/tests/libfake_gpu.so
+$(FAKE_GPU): tests/c/fake_gpu.c tests/c/fake_gpu.h $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC $@)$(LINK) -std=c99 $(WARNINGS) -fPIC -shared $< -o $@
+GPU_PROGRAMS := $(foreach p,f64 f32,$(addprefix $(BUILD)/tests/$p/,test_mirror test_gpu test_driver))
+$(GPU_PROGRAMS): $(FAKE_GPU)
+$(GPU_PROGRAMS): private TEST_LIBS += -L$(BUILD)/tests -Wl,-rpath,'$$ORIGIN/..' -lfake_gpu
 
 # Fortran: the module and its tests, in folders of their own for the .mod files. What it is for make
 # is the compiler that FC names, where it is there; with sanitizers it is left out.
@@ -180,12 +186,21 @@ TEST_LIBS = -L$(BUILD)/lib -Wl,-rpath,'$$ORIGIN/../../lib' $(LIBS)
 RUNNER = $(strip $(VALGRIND) $(if $(findstring thread,$(SAN)), \
            $(shell setarch -R true 2>/dev/null && echo setarch -R)))
 
-prove = @if command -v prove >/dev/null; then prove -j $$(nproc) -e '$(RUNNER)' $^; \
-	else for program in $^; do echo "$$program"; $(RUNNER) ./$$program || exit 1; done; fi
-test-c: $(PROGRAMS)
-	$(prove)
+# $1: programs; $2: variables of their environment
+prove = @if command -v prove >/dev/null; then $2 prove -j $$(nproc) -e '$(RUNNER)' $1; \
+	else for program in $1; do echo "$$program"; $2 $(RUNNER) ./$$program || exit 1; done; fi
+
+# What is said of vectors and tensors holds on devices, too.
+ON_DEVICES := $(filter %/test_vector %/test_arithmetic %/test_take %/test_dlpack %/test_exports \
+                %/test_sharing %/test_lifetime %/test_mirror %/test_gpu %/test_driver %/test_fab,$(PROGRAMS))
+on_device = $(call prove,$(ON_DEVICES),CEEDLIKE_TEST_RESOURCE=/gpu/$1 \
+              CEEDLIKE_LIBCUDA=$(FAKE_GPU) CEEDLIKE_LIBHIP=$(FAKE_GPU))
+test-c: $(PROGRAMS) $(FAKE_GPU)
+	$(call prove,$(PROGRAMS))
+	$(call on_device,cuda)
+	$(call on_device,hip)
 test-fortran: $(FORTRAN_PROGRAMS)
-	$(if $^,$(prove),@echo 'tests/fortran skipped: $(if $(SAN),not for sanitizers,no $(FC) here)')
+	$(if $^,$(call prove,$^),@echo 'tests/fortran skipped: $(if $(SAN),not for sanitizers,no $(FC) here)')
 
 test:
 	@$(PREFLIGHT) >/dev/null

@@ -5,10 +5,15 @@
 
 #include "impl.h"
 
-static CeedMemory NoMemory(Ceed ceed, CeedMemType mem_type) {
+DLDevice CeedPlaceOf(Ceed ceed, CeedMemType mem_type) {
   const CeedDevice *device = ceed->device[mem_type];
 
-  return (CeedMemory){.kind = MEMORY_NONE, .device = {device ? device->dlpack_type : 0, 0}};
+  return (DLDevice){device ? device->dlpack_type : 0,
+                    mem_type == CEED_MEM_DEVICE ? ceed->device_id : 0};
+}
+
+static CeedMemory NoMemory(Ceed ceed, CeedMemType mem_type) {
+  return (CeedMemory){.kind = MEMORY_NONE, .device = CeedPlaceOf(ceed, mem_type)};
 }
 
 int CeedBufferCreate(Ceed ceed, size_t bytes, CeedBuffer *buffer) {
@@ -34,16 +39,23 @@ int CeedBufferAllocate(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type) {
                          .data = data,
                          .release = device->release,
                          .owner = data,
-                         .device = {device->dlpack_type, 0}};
+                         .device = CeedPlaceOf(ceed, mem_type)};
   __atomic_fetch_or(&buffer->word, HoldsIn(mem_type), __ATOMIC_RELEASE);
   return CEED_ERROR_SUCCESS;
 }
 
 int CeedMemoryCopy(Ceed ceed, void *to, CeedMemType to_type, const void *from,
                    CeedMemType from_type, size_t bytes) {
-  CeedMemType by = to_type == CEED_MEM_HOST ? from_type : to_type;
+  bool is_host = to_type == CEED_MEM_HOST && from_type == CEED_MEM_HOST;
+  const CeedDevice *by = is_host ? &CeedDeviceHost : ceed->device[CEED_MEM_DEVICE];
 
-  return ceed->device[by]->copy(ceed, to, to_type, from, from_type, bytes);
+  return by->copy(ceed, to, to_type, from, from_type, bytes);
+}
+
+int CeedMemoryCheck(Ceed ceed, CeedMemType mem_type, const void *data) {
+  const CeedDevice *device = ceed->device[CEED_MEM_DEVICE];
+
+  return device && data ? device->check(ceed, mem_type, data) : CEED_ERROR_SUCCESS;
 }
 
 // ------------------------------------------------------------------------------------------------
@@ -100,7 +112,7 @@ int CeedBufferAcquire(Ceed ceed, CeedBuffer buffer, uint64_t unit, uint64_t bloc
 }
 
 void CeedMemoryRelease(const CeedMemory *memory) {
-  if (memory->release) memory->release(memory->owner);
+  if (memory->release) memory->release(memory);
 }
 
 void CeedBufferRelease(CeedBuffer buffer, uint64_t unit) {

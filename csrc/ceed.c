@@ -1,5 +1,6 @@
 // The context, its resources, and error handling.
 // SPDX-License-Identifier: BSD-2-Clause
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,9 +197,45 @@ static int FailResource(const char *name) {
   return CeedError(NULL, CEED_ERROR_UNSUPPORTED, "No resource \"%s\"; there are %s", name, list);
 }
 
+/* One key=value after a `:` of the resource's name. */
+static int SetOption(Ceed ceed, const char *option, size_t length) {
+  const char *name = ceed->resource->name;
+  int end = 0;
+
+  if (sscanf(option, "device_id=%" SCNd32 "%n", &ceed->device_id, &end) == 1 &&
+      (size_t)end == length && ceed->device_id >= 0) {
+    return CEED_ERROR_SUCCESS;
+  }
+  CeedCheck(length == strlen("host=pinned") && !strncmp(option, "host=pinned", length), NULL,
+            CEED_ERROR_UNSUPPORTED, "%s has no option \"%.*s\"; there are device_id=N and host=pinned",
+            name, (int)length, option);
+  CeedCheck(ceed->resource->device->pinned, NULL, CEED_ERROR_UNSUPPORTED,
+            "%s has no pinned host memory", name);
+  ceed->device[CEED_MEM_HOST] = ceed->resource->device->pinned;
+  return CEED_ERROR_SUCCESS;
+}
+
+static int SetOptions(Ceed ceed, const char *resource) {
+  for (const char *option = strchr(resource, ':'); option; option = strchr(option, ':')) {
+    size_t length = strcspn(++option, ":");
+
+    if (length) CeedCall(SetOption(ceed, option, length));
+  }
+  return CEED_ERROR_SUCCESS;
+}
+
+static int OpenDevice(Ceed ceed, const char *resource) {
+  const CeedDevice *device = ceed->device[CEED_MEM_DEVICE];
+
+  if (!device) return CEED_ERROR_SUCCESS;
+  CeedCall(SetOptions(ceed, resource));
+  return device->open(ceed);
+}
+
 int CeedInit(const char *resource, Ceed *ceed) {
   const CeedResource *found;
   Ceed new_ceed;
+  int code;
 
   CeedCheck(resource, NULL, CEED_ERROR_INCOMPATIBLE, "The resource is NULL");
   CeedCheckOutput(ceed, NULL);
@@ -211,16 +248,49 @@ int CeedInit(const char *resource, Ceed *ceed) {
   new_ceed->resource = found;
   new_ceed->device[CEED_MEM_HOST] = &CeedDeviceHost;
   new_ceed->device[CEED_MEM_DEVICE] = found->device;
+  new_ceed->handler = CeedErrorStore;
+  code = OpenDevice(new_ceed, resource);
+  if (code) {
+    free(new_ceed);
+    return code;
+  }
   new_ceed->handler = HandlerFromEnvironment();
   *ceed = new_ceed;
   return CEED_ERROR_SUCCESS;
 }
 
+// ------------------------------------------------------------------------------------------------
+// Streams
+// ------------------------------------------------------------------------------------------------
+
+#define CheckStreams(ceed)                                                         \
+  do {                                                                             \
+    CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));                               \
+    CeedCheck((ceed)->device[CEED_MEM_DEVICE], ceed, CEED_ERROR_UNSUPPORTED,       \
+              "The resource %s has no streams", (ceed)->resource->name);           \
+  } while (0)
+
 int CeedSetStream(Ceed ceed, void *handle) {
-  (void)handle;
-  CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));
-  return CeedError(ceed, CEED_ERROR_UNSUPPORTED, "The resource %s has no streams",
-                   ceed->resource->name);
+  CheckStreams(ceed);
+  ceed->stream = handle;
+  return handle ? CEED_ERROR_SUCCESS : ceed->device[CEED_MEM_DEVICE]->open(ceed);
+}
+
+int CeedGetStream(Ceed ceed, void **handle) {
+  CheckStreams(ceed);
+  CeedCheckOutput(handle, ceed);
+  *handle = ceed->stream;
+  return CEED_ERROR_SUCCESS;
+}
+
+int CeedOrderBefore(Ceed ceed, void *handle) {
+  CheckStreams(ceed);
+  return ceed->device[CEED_MEM_DEVICE]->order(ceed, ceed->stream, handle);
+}
+
+int CeedOrderAfter(Ceed ceed, void *handle) {
+  CheckStreams(ceed);
+  return ceed->device[CEED_MEM_DEVICE]->order(ceed, handle, ceed->stream);
 }
 
 int CeedReferenceCopy(Ceed ceed, Ceed *ceed_copy) {
@@ -286,6 +356,30 @@ int CeedMemTypeIsAvailable(Ceed ceed, CeedMemType mem_type, bool *is_available) 
   return CEED_ERROR_SUCCESS;
 }
 
+int CeedGetDLPackDevice(Ceed ceed, CeedMemType mem_type, int32_t *device_type,
+                        int32_t *device_id) {
+  DLDevice place;
+
+  CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));
+  CeedCall(CeedMemTypeCheck(ceed, mem_type));
+  CeedCheckOutput(device_type, ceed);
+  CeedCheckOutput(device_id, ceed);
+  place = CeedPlaceOf(ceed, mem_type);
+  *device_type = place.device_type;
+  *device_id = place.device_id;
+  return CEED_ERROR_SUCCESS;
+}
+
+static int ViewDevice(Ceed ceed, FILE *stream) {
+  const CeedDevice *device = ceed->device[CEED_MEM_DEVICE];
+
+  if (!device) return CEED_ERROR_SUCCESS;
+  fprintf(stream, "  Device: %" PRId32 ", ", ceed->device_id);
+  CeedCall(device->view(ceed, stream));
+  fprintf(stream, "\n  Arithmetic and operators: through host memory\n");
+  return CEED_ERROR_SUCCESS;
+}
+
 int CeedView(Ceed ceed, FILE *stream) {
   const CeedDevice *device;
 
@@ -296,11 +390,12 @@ int CeedView(Ceed ceed, FILE *stream) {
           "Ceed\n"
           "  Resource: %s\n"
           "  Scalar type: float%u\n"
-          "  Memory: host%s%s\n"
+          "  Memory: %s%s%s\n"
           "  Preferred memory type: %s\n",
-          ceed->resource->name, CEED_SCALAR_BITS, device ? ", " : "", device ? device->name : "",
+          ceed->resource->name, CEED_SCALAR_BITS, ceed->device[CEED_MEM_HOST]->name,
+          device ? ", " : "", device ? device->name : "",
           CeedMemTypes[device ? CEED_MEM_DEVICE : CEED_MEM_HOST]);
-  return CEED_ERROR_SUCCESS;
+  return ViewDevice(ceed, stream);
 }
 
 int CeedDestroy(Ceed *ceed) {

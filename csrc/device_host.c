@@ -34,4 +34,10 @@ static int Copy(Ceed ceed, void *to, CeedMemType to_type, const void *from, Ceed
   return CEED_ERROR_SUCCESS;
 }
 
-const CeedDevice CeedDeviceHost = {"host", DLPACK_CPU, Allocate, free, Copy};
+static void Release(const CeedMemory *memory) { free(memory->owner); }
+
+const CeedDevice CeedDeviceHost = {.name = "host",
+                                   .dlpack_type = DLPACK_CPU,
+                                   .allocate = Allocate,
+                                   .release = Release,
+                                   .copy = Copy};

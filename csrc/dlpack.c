@@ -279,28 +279,61 @@ static int CopyTensor(Ceed ceed, const DLTensor *tensor, const TensorLayout *lay
   return CEED_ERROR_SUCCESS;
 }
 
+/* Between memory types bytes are moved as they lie. */
+static int CopyAcross(Ceed ceed, CeedMemType from_type, const DLTensor *tensor,
+                      const TensorLayout *layout, CeedBuffer copy, CeedMemType to_type) {
+  CeedMemType gathered = layout->contiguous ? to_type : CEED_MEM_HOST;
+
+  CeedCall(CeedBufferAllocate(ceed, copy, gathered));
+  if (!layout->contiguous) {
+    CeedCall(CopyTensor(ceed, tensor, layout, copy->memory[CEED_MEM_HOST].data));
+  } else {
+    CeedCall(CeedMemoryCopy(ceed, copy->memory[to_type].data, to_type, layout->first, from_type,
+                            copy->bytes));
+  }
+  if (gathered == to_type) return CEED_ERROR_SUCCESS;
+  CeedCall(CeedBufferAllocate(ceed, copy, to_type));
+  return CeedMemoryCopy(ceed, copy->memory[to_type].data, to_type,
+                        copy->memory[CEED_MEM_HOST].data, CEED_MEM_HOST, copy->bytes);
+}
+
 /* The copy is a buffer of its own, whose one count becomes the tensor's. */
-static int CopyToBuffer(Ceed ceed, const DLTensor *tensor, CeedBuffer *copy) {
-  TensorLayout layout;
+static int CopyToBuffer(Ceed ceed, CeedMemType from_type, const DLTensor *tensor,
+                        const TensorLayout *layout, CeedMemType to_type, CeedBuffer *copy) {
   int code;
 
-  CeedCall(TensorCheckLayout(ceed, tensor, sizeof(CeedScalar), &layout));
-  CeedCall(CeedBufferCreate(ceed, (size_t)layout.count * sizeof(CeedScalar), copy));
-  code = CeedBufferAllocate(ceed, *copy, CEED_MEM_HOST);
-  if (!code) code = CopyTensor(ceed, tensor, &layout, (*copy)->memory[CEED_MEM_HOST].data);
+  CeedCall(CeedBufferCreate(ceed, (size_t)layout->count * sizeof(CeedScalar), copy));
+  code = CopyAcross(ceed, from_type, tensor, layout, *copy, to_type);
   if (code) CeedBufferRelease(*copy, REF_ONE);
   return code;
 }
 
+/* From the memory that is asked for, unless only the other one is current: that saves the copy to
+   where nobody looks. What has gaps is gathered on the host. */
+static CeedMemType SideToCopy(CeedVector vec, const CeedExportRequest *r, bool is_contiguous) {
+  uint64_t word = CeedBufferWord(vec->buffer);
+
+  if (!is_contiguous) return CEED_MEM_HOST;
+  return word & ValidIn(r->mem_type) || !(word & VALID) ? r->mem_type : OtherType(r->mem_type);
+}
+
 static int CopyOfView(CeedVector vec, const CeedExportRequest *r, CeedBuffer *copy) {
+  Ceed ceed = vec->base.ceed;
   int64_t dims[2 * DLPACK_MAX_NDIM];
+  const CeedMemory nowhere = {.data = (void *)CEED_ALIGNMENT};
   const CeedScalar *data;
+  TensorLayout layout;
+  CeedMemType side;
   DLTensor view;
   int code;
 
-  CeedCall(CeedVectorAcquireRead(vec, CEED_MEM_HOST, &data, "Export"));
-  FillTensor(&view, &vec->buffer->memory[CEED_MEM_HOST], r, dims);
-  code = CopyToBuffer(vec->base.ceed, &view, copy);
+  FillTensor(&view, &nowhere, r, dims);
+  CeedCall(TensorCheckLayout(ceed, &view, sizeof(CeedScalar), &layout));
+  side = SideToCopy(vec, r, layout.contiguous);
+  CeedCall(CeedVectorAcquireRead(vec, side, &data, "Export"));
+  FillTensor(&view, &vec->buffer->memory[side], r, dims);
+  code = TensorCheckLayout(ceed, &view, sizeof(CeedScalar), &layout);
+  if (!code) code = CopyToBuffer(ceed, side, &view, &layout, r->mem_type, copy);
   CeedVectorReleaseRead(vec);
   return code;
 }
@@ -322,8 +355,6 @@ static int ExportCopy(CeedVector vec, const CeedExportRequest *r, CeedExport **b
   CeedExportRequest compact = *r;
   CeedBuffer copy;
 
-  CeedCheck(r->mem_type == CEED_MEM_HOST, ceed, CEED_ERROR_UNSUPPORTED,
-            "Export: a copy is made in host memory");
   CeedCall(CopyOfView(vec, r, &copy));
   *block = BlockOfCopy(copy, r->ndim);
   if (!*block) {
@@ -333,7 +364,7 @@ static int ExportCopy(CeedVector vec, const CeedExportRequest *r, CeedExport **b
   compact.strides = NULL;
   compact.first = 0;
   FillVersioned(*block, DLPACK_FLAG_IS_COPIED);
-  FillTensor(&(*block)->tensor.versioned.dl_tensor, &copy->memory[CEED_MEM_HOST], &compact,
+  FillTensor(&(*block)->tensor.versioned.dl_tensor, &copy->memory[r->mem_type], &compact,
              (*block)->dims);
   return CEED_ERROR_SUCCESS;
 }
@@ -475,19 +506,32 @@ static int CheckTensorDevice(Ceed ceed, DLDevice device, CeedMemType *mem_type) 
 
   CeedCheck(is_own || IsHostAddressable(device), ceed, CEED_ERROR_INCOMPATIBLE,
             "tensor lies on %s (device type %" PRId32
-            "), the resource %s has %s memory%s%s: copy "
-            "it there first",
-            DeviceName(device.device_type), device.device_type, ceed->resource->name, "host",
-            own ? " and " : " only", own ? own->name : "");
+            "), the resource %s has host memory%s%s: copy "
+            "it there first, or make a context of its device",
+            DeviceName(device.device_type), device.device_type, ceed->resource->name,
+            own ? " and that of " : " only", own ? own->name : "");
   *mem_type = is_own ? CEED_MEM_DEVICE : CEED_MEM_HOST;
   return CEED_ERROR_SUCCESS;
+}
+
+/* The id in a tensor is the producer's way to count, so the address is what tells the device. Host
+   memory that a device reaches itself may still be written by what our stream waits for. */
+static int CheckPlace(Ceed ceed, const CeedIncoming *in) {
+  const CeedDevice *device = ceed->device[CEED_MEM_DEVICE];
+
+  if (in->mem_type == CEED_MEM_DEVICE) {
+    return CeedMemoryCheck(ceed, in->mem_type, in->layout.first);
+  }
+  if (!device || in->any.tensor->device.device_type == DLPACK_CPU) return CEED_ERROR_SUCCESS;
+  return device->wait(ceed);
 }
 
 int CeedTensorInspect(Ceed ceed, const void *managed, bool versioned, CeedIncoming *in) {
   CeedCall(AnyTensorOpen(ceed, managed, versioned, &in->any));
   CeedCall(CheckTensorDevice(ceed, in->any.tensor->device, &in->mem_type));
   CeedCall(CheckScalarType(ceed, in->any.tensor->dtype));
-  return TensorCheckLayout(ceed, in->any.tensor, sizeof(CeedScalar), &in->layout);
+  CeedCall(TensorCheckLayout(ceed, in->any.tensor, sizeof(CeedScalar), &in->layout));
+  return CheckPlace(ceed, in);
 }
 
 static int CheckContiguity(Ceed ceed, const CeedIncoming *in) {
@@ -529,16 +573,25 @@ int CeedVectorCopyIncoming(CeedVector vec, const CeedIncoming *in) {
   return CeedVectorReleaseWrite(vec);
 }
 
+static void ReleaseAdopted(const CeedMemory *memory) {
+  AnyTensorRelease(&(AnyTensor){.managed = memory->owner, .versioned = false});
+}
+
+static void ReleaseAdoptedVersioned(const CeedMemory *memory) {
+  AnyTensorRelease(&(AnyTensor){.managed = memory->owner, .versioned = true});
+}
+
 int CeedVectorAdopt(CeedVector vec, const CeedIncoming *in) {
   const AnyTensor *any = &in->any;
   CeedMemory memory = {.kind = MEMORY_ADOPTED,
                        .data = in->layout.first,
-                       .release = any->versioned ? ReleaseVersionedTensor : ReleaseLegacyTensor,
+                       .release = any->versioned ? ReleaseAdoptedVersioned : ReleaseAdopted,
                        .owner = any->managed,
                        .device = any->tensor->device,
                        .read_only = any->read_only};
 
   CeedCall(CheckAlignment(vec->base.ceed, in));
+  if (in->mem_type == CEED_MEM_DEVICE) memory.device = CeedPlaceOf(vec->base.ceed, in->mem_type);
   if (memory.device.device_type == DLPACK_CPU) memory.device.device_id = 0;
   return CeedVectorMove(vec, in->mem_type, memory, "TakeFromDLPack");
 }

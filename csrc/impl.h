@@ -86,6 +86,8 @@ struct Ceed_private {
   CeedBase base;
   const CeedResource *resource;
   const CeedDevice *device[2]; /* by CeedMemType; NULL: none */
+  int32_t device_id;
+  void *stream; /* of the device, borrowed; NULL: its default one */
   CeedErrorHandler handler;
 };
 
@@ -154,17 +156,6 @@ int CeedObjectFail(const void *object, CeedKind kind);
 #define ValidIn(mem_type) (VALID_HOST << (mem_type))
 #define OtherType(mem_type) ((CeedMemType)(1 - (mem_type)))
 
-typedef enum { MEMORY_NONE, MEMORY_OWNED, MEMORY_BORROWED, MEMORY_ADOPTED } CeedMemoryKind;
-
-typedef struct {
-  CeedMemoryKind kind;
-  void *data;
-  void (*release)(void *owner); /* NULL: nothing to release */
-  void *owner;
-  DLDevice device;
-  bool read_only;
-} CeedMemory;
-
 /* A tensor with its shape and strides: one block, so that the deleter frees once. A buffer lends
    blocks of its own to exports of one axis; when they are out, more come from malloc. */
 typedef struct {
@@ -212,6 +203,11 @@ int CeedBufferMove(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, CeedMemor
 int CeedBufferTake(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type, void **data,
                    CeedMemory *old);
 void CeedMemoryRelease(const CeedMemory *memory);
+
+/* Where memory of a context's own lies. */
+DLDevice CeedPlaceOf(Ceed ceed, CeedMemType mem_type);
+/* Refuse an address that the device's runtime knows to be of the other memory type. */
+int CeedMemoryCheck(Ceed ceed, CeedMemType mem_type, const void *data);
 
 int CeedMemoryCopy(Ceed ceed, void *to, CeedMemType to_type, const void *from,
                    CeedMemType from_type, size_t bytes);

@@ -103,20 +103,15 @@ int AnyTensorOpen(Ceed ceed, const void *managed, bool versioned, AnyTensor *any
   return CEED_ERROR_SUCCESS;
 }
 
-void ReleaseLegacyTensor(void *managed) {
-  DLManagedTensor *tensor = managed;
-
-  if (tensor->deleter) tensor->deleter(tensor);
-}
-
-void ReleaseVersionedTensor(void *managed) {
-  DLManagedTensorVersioned *tensor = managed;
-
-  if (tensor->deleter) tensor->deleter(tensor);
-}
-
 void AnyTensorRelease(const AnyTensor *any) {
-  (any->versioned ? ReleaseVersionedTensor : ReleaseLegacyTensor)(any->managed);
+  DLManagedTensorVersioned *versioned = any->managed;
+  DLManagedTensor *legacy = any->managed;
+
+  if (any->versioned) {
+    if (versioned->deleter) versioned->deleter(versioned);
+  } else if (legacy->deleter) {
+    legacy->deleter(legacy);
+  }
 }
 
 // ------------------------------------------------------------------------------------------------

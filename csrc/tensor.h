@@ -30,8 +30,6 @@ typedef struct {
 
 int AnyTensorOpen(Ceed ceed, const void *managed, bool versioned, AnyTensor *any);
 void AnyTensorRelease(const AnyTensor *any);
-void ReleaseLegacyTensor(void *managed);
-void ReleaseVersionedTensor(void *managed);
 
 int TensorCheckLayout(Ceed ceed, const DLTensor *tensor, size_t item_bytes, TensorLayout *layout);
 

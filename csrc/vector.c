@@ -326,11 +326,12 @@ int CeedVectorSetArray(CeedVector vec, CeedMemType mem_type, CeedCopyMode copy_m
   CeedCheck(array || !vec->length, ceed, CEED_ERROR_INCOMPATIBLE, "The array is NULL");
   CeedCheck((uintptr_t)array % sizeof *array == 0, ceed, CEED_ERROR_INCOMPATIBLE,
             "The array %p is not aligned for float%u", (void *)array, CEED_SCALAR_BITS);
+  CeedCall(CeedMemoryCheck(ceed, mem_type, array));
   if (copy_mode == CEED_COPY_VALUES) return CopyIn(vec, mem_type, array);
   CeedCheck(!OwnsArray(vec, mem_type, array), ceed, CEED_ERROR_INCOMPATIBLE,
             "The array %p is the vector's own", (void *)array);
   CeedCall(CeedCopyModeCheck(ceed, copy_mode));
-  memory.device = (DLDevice){ceed->device[mem_type]->dlpack_type, 0};
+  memory.device = CeedPlaceOf(ceed, mem_type);
   if (owns) memory.release = ceed->device[mem_type]->release;
   return CeedVectorMove(vec, mem_type, memory, "SetArray");
 }

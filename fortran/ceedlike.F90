@@ -33,9 +33,10 @@ module ceedlike
   public :: ceed_export_copy
 
   ! Contexts and errors
-  public :: ceed_context, ceed_init, ceed_set_stream, ceed_reference_copy, ceed_destroy
+  public :: ceed_context, ceed_init, ceed_reference_copy, ceed_destroy
+  public :: ceed_set_stream, ceed_get_stream, ceed_order_before, ceed_order_after
   public :: ceed_get_resource, ceed_is_deterministic, ceed_get_preferred_mem_type
-  public :: ceed_mem_type_is_available, ceed_view
+  public :: ceed_mem_type_is_available, ceed_get_dlpack_device, ceed_view
   public :: ceed_error, ceed_error_message, ceed_reset_error_message
   public :: ceed_get_version, ceed_get_git_version, ceed_get_build_configuration
   public :: ceed_get_scalar_type, ceed_gauss_quadrature, ceed_lobatto_quadrature
@@ -235,6 +236,27 @@ module ceedlike
       type(c_ptr), value :: handle
     end function
 
+    integer(c_int) function ceed_get_stream(ceed, handle) &
+        bind(c, name="CeedlikeGetStream"//SFX)
+      import
+      type(ceed_context), value :: ceed
+      type(c_ptr), intent(inout) :: handle
+    end function
+
+    integer(c_int) function ceed_order_before(ceed, handle) &
+        bind(c, name="CeedlikeOrderBefore"//SFX)
+      import
+      type(ceed_context), value :: ceed
+      type(c_ptr), value :: handle
+    end function
+
+    integer(c_int) function ceed_order_after(ceed, handle) &
+        bind(c, name="CeedlikeOrderAfter"//SFX)
+      import
+      type(ceed_context), value :: ceed
+      type(c_ptr), value :: handle
+    end function
+
     integer(c_int) function ceed_reference_copy(ceed, ceed_copy) &
         bind(c, name="CeedlikeReferenceCopy"//SFX)
       import
@@ -267,6 +289,14 @@ module ceedlike
       type(ceed_context), value :: ceed
       integer(c_int), value :: mem_type
       logical(c_bool), intent(inout) :: is_available
+    end function
+
+    integer(c_int) function ceed_get_dlpack_device(ceed, mem_type, device_type, device_id) &
+        bind(c, name="CeedlikeGetDLPackDevice"//SFX)
+      import
+      type(ceed_context), value :: ceed
+      integer(c_int), value :: mem_type
+      integer(c_int32_t), intent(inout) :: device_type, device_id
     end function
 
     integer(c_int) function ceed_get_version(major, minor, patch, release) &

@@ -85,7 +85,7 @@ enum {
   CEED_ERROR_INCOMPATIBLE = 4,  // a bad argument, another precision, a malformed tensor
   CEED_ERROR_ACCESS = 5,        // somebody else holds the memory, or it is read-only
   CEED_ERROR_MAJOR = -1,        // out of memory
-  CEED_ERROR_BACKEND = -2,      // this context has no such memory
+  CEED_ERROR_BACKEND = -2,      // this context has no such memory, or its device fails
   CEED_ERROR_UNSUPPORTED = -3   // this library has no such thing
 };
 
@@ -161,21 +161,44 @@ typedef struct CeedOperatorField_private *CeedOperatorField;
 /// Make a context for a resource.
 ///
 /// The text up to `:` is a leading part of a resource's name ("/cpu/self", "/cpu/self/ref/serial",
-/// "/cpu/self/opt/blocked"); the fastest match wins. What follows `:` are options of a device; host
-/// resources have none and ignore them. The environment variable CEED_ERROR_HANDLER chooses the
-/// context's error handler: `store` (the default: nothing is printed, nothing aborts), `return`,
-/// `exit` or `abort`.
+/// "/cpu/self/opt/blocked", "/gpu/cuda", "/gpu/hip"); the fastest match wins. What follows are
+/// options of a device, each after a `:`; host resources have none and ignore them. `device_id=N`
+/// is the device, by the count of its driver from 0 on; `host=pinned` has vectors keep their host
+/// memory where the device reaches it. The driver's library is loaded when a context first asks for
+/// it (libcuda.so.1 or CEEDLIKE_LIBCUDA; libamdhip64.so or CEEDLIKE_LIBHIP).
+///
+/// The environment variable CEED_ERROR_HANDLER chooses the context's error handler: `store` (the
+/// default: nothing is printed, nothing aborts), `return`, `exit` or `abort`.
 ///
 /// Ownership: gives the caller a reference; release it with CeedDestroy().
-/// Errors:    CEED_ERROR_UNSUPPORTED, with the list of resources, for an unknown one.
+/// Errors:    CEED_ERROR_UNSUPPORTED, with the list, for an unknown resource or option;
+///            CEED_ERROR_BACKEND where the driver's library, a symbol of it, or the device is
+///            missing, with its name.
 int CeedInit(const char *resource, Ceed *ceed);
 
-/// Let a device context order its work on a stream of the caller (a CUstream, hipStream_t or
-/// sycl::queue pointer).
+/// Let a device context order its work on a stream of the caller (a CUstream or hipStream_t);
+/// NULL, as at first, is the default stream. Copies between memory types wait for what the stream
+/// has been given before, and are done when the call that needs them returns.
 ///
 /// Ownership: borrows the stream.
 /// Errors:    CEED_ERROR_UNSUPPORTED on a host context: it has no streams.
 int CeedSetStream(Ceed ceed, void *handle);
+
+/// The stream of a device context.
+///
+/// Ownership: lent, as it was given.
+/// Errors:    CEED_ERROR_UNSUPPORTED on a host context.
+int CeedGetStream(Ceed ceed, void **handle);
+
+/// Order another stream of the device and the context's: what one of them is given from now on
+/// begins after what the other has been given until now. Before: the context's goes first, as when
+/// a tensor is handed to somebody who works on the stream `handle`. After: `handle` goes first, as
+/// when he has written into it. An event is recorded and waited for on the device; the host and
+/// other streams wait for nothing.
+///
+/// Errors: CEED_ERROR_UNSUPPORTED on a host context; CEED_ERROR_BACKEND with the driver's text.
+int CeedOrderBefore(Ceed ceed, void *handle);
+int CeedOrderAfter(Ceed ceed, void *handle);
 
 /// Share a context: `*ceed_copy` becomes a reference of the same object.
 ///
@@ -194,7 +217,14 @@ int CeedGetPreferredMemType(Ceed ceed, CeedMemType *type);
 /// Whether vectors of this context can hold memory of a type.
 int CeedMemTypeIsAvailable(Ceed ceed, CeedMemType mem_type, bool *is_available);
 
-/// Print resource, precision and memory types of a context.
+/// The DLPack device (type and id, as in DLDevice) of a context's memory of a type.
+///
+/// Errors: CEED_ERROR_BACKEND where it has none of that type.
+int CeedGetDLPackDevice(Ceed ceed, CeedMemType mem_type, int32_t *device_type,
+                        int32_t *device_id);
+
+/// Print resource, precision and memory types of a context; of a device its name, and that
+/// arithmetic and operators work in host memory.
 int CeedView(Ceed ceed, FILE *stream);
 
 /// Release a reference and set `*ceed` to NULL; NULL is accepted, twice is safe.
@@ -277,9 +307,12 @@ int CeedVectorCopyStrided(CeedVector vec, CeedSize start, CeedSize stop, CeedSiz
 /// Set the entries from an array of the vector's length, aligned for its type.
 ///
 /// Ownership: copies, borrows or takes `array` as `copy_mode` says; taken memory is released with
-///            free(). After CEED_USE_POINTER, CEED_COPY_VALUES writes into the borrowed array.
+///            free(), that of a device as its driver does (cuMemFree, hipFree), pinned host memory
+///            of a context with host=pinned too (cuMemFreeHost, hipHostFree). After
+///            CEED_USE_POINTER, CEED_COPY_VALUES writes into the borrowed array.
 /// Errors:    CEED_ERROR_ACCESS for the pointer modes while anybody else holds the memory;
-///            CEED_ERROR_INCOMPATIBLE for memory that is the vector's own already.
+///            CEED_ERROR_INCOMPATIBLE for memory that is the vector's own already, and for an
+///            address that the driver knows to be of the other memory type or another device.
 int CeedVectorSetArray(CeedVector vec, CeedMemType mem_type, CeedCopyMode copy_mode,
                        CeedScalar *array);
 
@@ -417,8 +450,7 @@ int CeedVectorToDLPackVersioned(Ceed ceed, CeedVector vec, CeedMemType mem_type,
 /// Ownership: gives the caller a tensor, as above.
 /// Errors:    CEED_ERROR_DIMENSION when the shape reaches outside the vector or a stride is
 ///            negative; CEED_ERROR_ACCESS as the mode says, with the counts in the text;
-///            CEED_ERROR_INCOMPLETE without values (for a pin: without memory of that type);
-///            CEED_ERROR_UNSUPPORTED for a copy in device memory.
+///            CEED_ERROR_INCOMPLETE without values (for a pin: without memory of that type).
 int CeedVectorExport(CeedVector vec, CeedMemType mem_type, CeedExportMode mode, CeedInt ndim,
                      const int64_t *shape, const int64_t *strides,
                      struct DLManagedTensorVersioned **tensor);

@@ -22,24 +22,31 @@ typedef struct {
   int64_t shape[1], step;        /* the step in bytes */
   DLManagedTensorVersioned *pin; /* once restored, while views are left */
   Py_ssize_t views;
-  bool reads, is_open;
+  bool reads, is_open, has_device;
 } Bracket;
 
 static int GetArray(Bracket *self, int kind) {
   const Library *lib = self->lib;
+  PyThreadState *state = Unlock(self->has_device);
+  int code =
+      kind == READ
+          ? lib->VectorGetArrayRead(self->vec, self->mem_type, (const CeedScalar **)&self->data)
+      : kind == WRITE ? lib->VectorGetArrayWrite(self->vec, self->mem_type, &self->data)
+                      : lib->VectorGetArray(self->vec, self->mem_type, &self->data);
 
-  if (kind == READ) {
-    return lib->VectorGetArrayRead(self->vec, self->mem_type, (const CeedScalar **)&self->data);
-  }
-  return kind == WRITE ? lib->VectorGetArrayWrite(self->vec, self->mem_type, &self->data)
-                       : lib->VectorGetArray(self->vec, self->mem_type, &self->data);
+  Lock(state);
+  return code;
 }
 
 static int RestoreArray(Bracket *self) {
+  PyThreadState *state = Unlock(self->has_device);
   CeedScalar *data = self->data;
+  int code = self->reads
+                 ? self->lib->VectorRestoreArrayRead(self->vec, (const CeedScalar **)&data)
+                 : self->lib->VectorRestoreArray(self->vec, &data);
 
-  return self->reads ? self->lib->VectorRestoreArrayRead(self->vec, (const CeedScalar **)&data)
-                     : self->lib->VectorRestoreArray(self->vec, &data);
+  Lock(state);
+  return code;
 }
 
 /* Before the array is restored, so that the memory never lies free under a view. */
@@ -73,6 +80,12 @@ PyObject *OpenMethod(PyObject *object, PyObject *args) {
   Bracket *self;
 
   if (!PyArg_ParseTuple(args, "ii", &kind, &mem_type)) return NULL;
+  if (mem_type == CEED_MEM_DEVICE && owner->mem_type == CEED_MEM_DEVICE) {
+    PyErr_SetString(ErrorClass(CEED_ERROR_UNSUPPORTED),
+                    "NumPy can't show a device's memory: share it by DLPack, as cupy.from_dlpack(v) "
+                    "and torch.from_dlpack(v) do");
+    return NULL;
+  }
   self = (Bracket *)Allocate(bracket_type);
   if (!self) return NULL;
   self->lib = owner->lib;
@@ -80,6 +93,7 @@ PyObject *OpenMethod(PyObject *object, PyObject *args) {
   self->step = owner->lib->item_size;
   self->mem_type = (CeedMemType)mem_type;
   self->reads = kind == READ;
+  self->has_device = owner->mem_type == CEED_MEM_DEVICE;
   code = self->lib->VectorReferenceCopy(owner->vec, &self->vec);
   if (!code) code = GetArray(self, kind);
   if (!code) {
@@ -162,12 +176,14 @@ typedef struct {
   DLManagedTensor tensor;
   DLManagedTensorVersioned *inner;
   PyThread_type_lock ended; /* held until the deleter has run */
+  bool is_on_device;
   int holders;
 } LeaseState;
 
 typedef struct {
   PyObject_HEAD
   LeaseState *state;
+  Exporter *owner; /* of whose device and stream the memory is */
   bool given;
 } Lease;
 
@@ -187,7 +203,7 @@ static void DeleteLease(DLManagedTensor *tensor) {
 }
 
 /* Takes the tensor on success. */
-static LeaseState *StateCreate(DLManagedTensorVersioned *inner) {
+static LeaseState *StateCreate(DLManagedTensorVersioned *inner, bool is_on_device) {
   LeaseState *state = malloc(sizeof(*state));
 
   if (!state) return NULL;
@@ -199,26 +215,30 @@ static LeaseState *StateCreate(DLManagedTensorVersioned *inner) {
   PyThread_acquire_lock(state->ended, WAIT_LOCK);
   state->tensor = (DLManagedTensor){inner->dl_tensor, state, DeleteLease};
   state->inner = inner;
+  state->is_on_device = is_on_device;
   state->holders = 2;
   return state;
 }
 
-/* _lease(why=None): the memory for readers, until the consumer lets go; or a compact copy of it,
-   where there is a reason why. */
+/* _lease(mem_type=MEM_HOST, why=None): the memory for readers, until the consumer lets go; or a compact copy
+   of it, where there is a reason why. */
 PyObject *LeaseMethod(PyObject *object, PyObject *args) {
   Exporter *owner = (Exporter *)object;
-  const Request whole = {.ndim = 1, .shape = owner->shape};
+  Request whole = {.ndim = 1, .shape = owner->shape};
   DLManagedTensorVersioned *inner;
   PyObject *why = NULL;
   Lease *self;
-  int code;
+  int mem_type = CEED_MEM_HOST, code;
 
-  if (!PyArg_ParseTuple(args, "|U", &why)) return NULL;
-  code = owner->kind->export(owner, why ? CEED_EXPORT_COPY : CEED_EXPORT_READ, &whole, &inner);
+  if (!PyArg_ParseTuple(args, "|iU", &mem_type, &why)) return NULL;
+  whole.mem_type = (CeedMemType)mem_type;
+  code = ExportAs(owner, why ? CEED_EXPORT_COPY : CEED_EXPORT_READ, &whole, &inner);
   if (code) return Raise(owner->lib, code);
   self = (Lease *)Allocate(lease_type);
-  if (self) self->state = StateCreate(inner);
+  if (self) self->state = StateCreate(inner, whole.mem_type == CEED_MEM_DEVICE);
   if (self && self->state) {
+    Py_INCREF(object);
+    self->owner = owner;
     if (why) {
       RecordCopy(owner, why);
     } else {
@@ -240,18 +260,27 @@ static void LeaseDealloc(PyObject *object) {
     if (!self->given) DeleteLease(&self->state->tensor);
     DropState(self->state);
     Resume(before);
+    Py_DECREF((PyObject *)self->owner);
   }
   Release(object);
 }
 
-static PyObject *LeaseDLPack(PyObject *object, PyObject *Py_UNUSED(args),
-                             PyObject *Py_UNUSED(keywords)) {
+static int OrderLease(Lease *self, PyObject *keywords) {
+  PyObject *stream = keywords ? PyDict_GetItemString(keywords, "stream") : NULL;
+  Request request = {.stream = NULL};
+
+  if (stream && ParseStream(self->owner, stream, &request)) return -1;
+  return OrderExport(self->owner, &request);
+}
+
+static PyObject *LeaseDLPack(PyObject *object, PyObject *Py_UNUSED(args), PyObject *keywords) {
   Lease *self = (Lease *)object;
 
   if (self->given) {
     PyErr_SetString(PyExc_BufferError, "this lease was handed out before");
     return NULL;
   }
+  if (self->state->is_on_device && OrderLease(self, keywords)) return NULL;
   self->given = true;
   return WrapLegacy(&self->state->tensor);
 }

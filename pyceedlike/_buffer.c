@@ -72,7 +72,7 @@ int GetBuffer(PyObject *object, Py_buffer *view, int flags) {
   if (self->kind != &vector_kind && !(flags & PyBUF_FORMAT)) {
     return Refuse("a field has no plain bytes: ask for axes and type, too, as memoryview() does");
   }
-  code = self->kind->share(self, &tensor);
+  code = Share(self, CEED_MEM_HOST, &tensor);
   if (code) {
     RaiseExport(self->lib, code);
     return -1;
@@ -111,20 +111,17 @@ static PyObject *Interface(Exporter *self, const Memory *memory) {
                        strides);
 }
 
-/* Whoever reads this keeps an address and releases nothing: the memory is pinned for life. No
-   AttributeError, or numpy.asarray() would take the object for a scalar where its memory is in use.
- */
-PyObject *GetArrayInterface(PyObject *object, void *Py_UNUSED(unused)) {
-  Exporter *self = (Exporter *)object;
-  const Request whole = {.ndim = 1, .shape = self->shape};
-  DLManagedTensorVersioned *tensor;
+/* Whoever reads this keeps an address and releases nothing: the memory is pinned for life. */
+static PyObject *ShowPinned(Exporter *self, CeedMemType mem_type) {
+  const Request whole = {.mem_type = mem_type, .ndim = 1, .shape = self->shape};
+  DLManagedTensorVersioned *tensor, **pin = &self->pin[mem_type];
   PyObject *interface;
   Memory memory;
-  int code = self->kind->share(self, &tensor);
+  int code = Share(self, mem_type, &tensor);
 
   if (code) return RaiseExport(self->lib, code);
-  if (!self->pin) code = self->kind->export(self, CEED_EXPORT_PIN, &whole, &self->pin);
-  if (code || self->pin->dl_tensor.data != tensor->dl_tensor.data) {
+  if (!*pin) code = ExportAs(self, CEED_EXPORT_PIN, &whole, pin);
+  if (code || (*pin)->dl_tensor.data != tensor->dl_tensor.data) {
     tensor->deleter(tensor);
     if (code) return RaiseExport(self->lib, code);
     PyErr_SetString(
@@ -136,5 +133,31 @@ PyObject *GetArrayInterface(PyObject *object, void *Py_UNUSED(unused)) {
   memory = MemoryOf(tensor, self->lib);
   interface = Interface(self, &memory);
   tensor->deleter(tensor);
+  return interface;
+}
+
+/* No AttributeError, or numpy.asarray() would take the object for a scalar where its memory is in
+   use. */
+PyObject *GetArrayInterface(PyObject *object, void *Py_UNUSED(unused)) {
+  return ShowPinned((Exporter *)object, CEED_MEM_HOST);
+}
+
+/* AttributeError is how an object says that it is none of CUDA's. */
+PyObject *GetCudaInterface(PyObject *object, void *Py_UNUSED(unused)) {
+  Exporter *self = (Exporter *)object;
+  PyObject *interface, *stream;
+  int32_t type = 0, id;
+
+  if (self->mem_type == CEED_MEM_DEVICE) {
+    self->lib->GetDLPackDevice(self->ceed, CEED_MEM_DEVICE, &type, &id);
+  }
+  if (type != DLPACK_CUDA) {
+    PyErr_Format(PyExc_AttributeError, "this %s has no memory of CUDA", self->kind->noun);
+    return NULL;
+  }
+  interface = ShowPinned(self, CEED_MEM_DEVICE);
+  stream = interface ? StreamNumber(self->lib, self->ceed) : NULL;
+  if (!stream || PyDict_SetItemString(interface, "stream", stream)) Py_CLEAR(interface);
+  Py_XDECREF(stream);
   return interface;
 }

@@ -151,7 +151,7 @@ PyObject *WrapInLegacy(DLManagedTensorVersioned *inner) {
 // What a consumer asks for
 // ------------------------------------------------------------------------------------------------
 
-static int ParseLong(PyObject *value, const char *fault, long *number) {
+int ParseLong(PyObject *value, const char *fault, long *number) {
   int overflow;
 
   if (!PyIndex_Check(value) || PyBool_Check(value)) {
@@ -200,7 +200,7 @@ static int ParseDevice(Exporter *self, PyObject *value, Request *request) {
 
   if (value == Py_None) return 0;
   if (ParsePair(value, "dl_device must be None or a tuple of two integers", pair)) return -1;
-  code = self->kind->device(self, CEED_MEM_HOST, &type, &id);
+  code = self->kind->device(self, self->mem_type, &type, &id);
   if (code) {
     RaiseExport(self->lib, code);
     return -1;
@@ -214,21 +214,11 @@ static int ParseDevice(Exporter *self, PyObject *value, Request *request) {
   return -1;
 }
 
-static int ParseStream(PyObject *value) {
-  long stream;
-
-  if (value == Py_None) return 0;
-  if (ParseLong(value, "stream must be None or an integer", &stream)) return -1;
-  if (stream == -1) return 0;
-  PyErr_SetString(PyExc_ValueError, "host memory has no streams: stream must be None or -1");
-  return -1;
-}
-
 static int ParseOne(Exporter *self, PyObject *name, PyObject *value, Request *request) {
   if (SameName(name, s_max_version)) return ParseVersion(value, request);
   if (SameName(name, s_copy)) return ParseCopy(value, request);
   if (SameName(name, s_dl_device)) return ParseDevice(self, value, request);
-  if (SameName(name, s_stream)) return ParseStream(value);
+  if (SameName(name, s_stream)) return ParseStream(self, value, request);
   PyErr_Format(PyExc_TypeError, "__dlpack__() got an unexpected keyword argument '%U'", name);
   return -1;
 }
@@ -272,7 +262,7 @@ PyObject *Export(Exporter *self, const Request *request, PyObject *(*raise)(cons
   const char *reason = request->copy == 1 ? copied_as_asked : self->kind->shares;
   CeedExportMode mode = request->copy == 1 ? CEED_EXPORT_COPY : request->mode;
   DLManagedTensorVersioned *tensor;
-  int code = self->kind->export(self, mode, request, &tensor);
+  int code = ExportAs(self, mode, request, &tensor);
 
   if (!code && !request->versioned && (tensor->flags & DLPACK_FLAG_READ_ONLY)) {
     tensor->deleter(tensor);
@@ -283,7 +273,7 @@ PyObject *Export(Exporter *self, const Request *request, PyObject *(*raise)(cons
       return NULL;
     }
     reason = copied_for_legacy;
-    code = self->kind->export(self, CEED_EXPORT_COPY, request, &tensor);
+    code = ExportAs(self, CEED_EXPORT_COPY, request, &tensor);
   }
   if (code) return raise(lib, code);
   if (request->relabel) tensor->dl_tensor.device = (DLDevice){DLPACK_CPU, 0};
@@ -303,7 +293,7 @@ PyDoc_STRVAR(
 
 static PyObject *ExportVersioned(Exporter *self) {
   DLManagedTensorVersioned *tensor;
-  int code = self->kind->share(self, &tensor);
+  int code = Share(self, CEED_MEM_HOST, &tensor);
 
   if (__builtin_expect(code, 0)) return RaiseExport(self->lib, code);
   RecordExchange(self, true, self->kind->shares);
@@ -313,23 +303,42 @@ static PyObject *ExportVersioned(Exporter *self) {
 static PyObject *ExportLegacy(Exporter *self, const Request *request) {
   DLManagedTensor *tensor;
 
-  if (!self->kind->share_legacy || self->kind->share_legacy(self, &tensor)) {
+  if (!self->kind->share_legacy || self->kind->share_legacy(self, CEED_MEM_HOST, &tensor)) {
     return Export(self, request, RaiseExport); /* which knows when to copy */
   }
   RecordExchange(self, true, self->kind->shares);
   return WrapLegacy(tensor);
 }
 
+static const char copied_to_host[] =
+    "copy=False, but this memory is a device's: dl_device=(1, 0) is a copy";
+
+/* Of a device, whose host memory is no more than a copy to the consumer. */
+static PyObject *ExportFromDevice(Exporter *self, Request *request) {
+  if (request->relabel && request->copy == 0) {
+    PyErr_SetString(given[COPY_ERROR], copied_to_host);
+    return NULL;
+  }
+  if (request->relabel) {
+    request->mem_type = CEED_MEM_HOST;
+    request->copy = 1;
+  } else if (OrderExport(self, request)) {
+    return NULL;
+  }
+  return Export(self, request, RaiseExport);
+}
+
 static PyObject *DLPackMethod(PyObject *object, PyObject *const *args, Py_ssize_t nargs,
                               PyObject *names) {
   Exporter *self = (Exporter *)object;
-  Request request = {CEED_MEM_HOST, CEED_EXPORT_SHARED, 1, self->shape, false, false, -1};
+  Request request = {self->mem_type, CEED_EXPORT_SHARED, 1, self->shape, .copy = -1};
 
   if (nargs) {
     PyErr_SetString(PyExc_TypeError, "__dlpack__() takes keyword arguments only");
     return NULL;
   }
   if (names && ParseRequest(self, args, names, &request)) return NULL;
+  if (self->mem_type == CEED_MEM_DEVICE) return ExportFromDevice(self, &request);
   if (request.copy == 1 || request.relabel) return Export(self, &request, RaiseExport);
   return request.versioned ? ExportVersioned(self) : ExportLegacy(self, &request);
 }
@@ -341,7 +350,7 @@ PyDoc_STRVAR(device_doc,
 static PyObject *DeviceMethod(PyObject *object, PyObject *Py_UNUSED(unused)) {
   Exporter *self = (Exporter *)object;
   int32_t type, id;
-  int code = self->kind->device(self, CEED_MEM_HOST, &type, &id);
+  int code = self->kind->device(self, self->mem_type, &type, &id);
 
   if (code) return RaiseExport(self->lib, code);
   if (type != DLPACK_CPU || id) return Py_BuildValue("(ii)", (int)type, (int)id);
@@ -423,7 +432,7 @@ PyDoc_STRVAR(
 static PyObject *ToDLPackMethod(PyObject *object, PyObject *args, PyObject *keywords) {
   static char *names[] = {"mem_type", "shape", "mode", "copy", "max_version", NULL};
   Exporter *self = (Exporter *)object;
-  Request request = {CEED_MEM_HOST, CEED_EXPORT_SHARED, 1, self->shape, false, false, -1};
+  Request request = {self->mem_type, CEED_EXPORT_SHARED, 1, self->shape, .copy = -1};
   PyObject *mem_type = Py_None, *shape = Py_None, *copy = Py_None, *version = Py_None;
   const char *mode = "shared";
   int64_t axes[DLPACK_MAX_NDIM];
@@ -442,6 +451,7 @@ static PyObject *ToDLPackMethod(PyObject *object, PyObject *args, PyObject *keyw
     if (ParseShape(shape, axes, &request.ndim)) return NULL;
     request.shape = axes;
   }
+  if (request.mem_type == CEED_MEM_DEVICE && OrderExport(self, &request)) return NULL;
   return Export(self, &request, Raise);
 }
 
@@ -515,12 +525,12 @@ static PyObject *Describe(PyObject *Py_UNUSED(module), PyObject *capsule) {
 // Vectors
 // ------------------------------------------------------------------------------------------------
 
-static int ShareVector(Exporter *self, DLManagedTensorVersioned **tensor) {
-  return self->lib->VectorToDLPackVersioned(NULL, self->vec, CEED_MEM_HOST, tensor);
+static int ShareVector(Exporter *self, CeedMemType mem_type, DLManagedTensorVersioned **tensor) {
+  return self->lib->VectorToDLPackVersioned(NULL, self->vec, mem_type, tensor);
 }
 
-static int ShareVectorLegacy(Exporter *self, DLManagedTensor **tensor) {
-  return self->lib->VectorToDLPack(NULL, self->vec, CEED_MEM_HOST, tensor);
+static int ShareVectorLegacy(Exporter *self, CeedMemType mem_type, DLManagedTensor **tensor) {
+  return self->lib->VectorToDLPack(NULL, self->vec, mem_type, tensor);
 }
 
 static int ExportVector(Exporter *self, CeedExportMode mode, const Request *request,
@@ -590,7 +600,9 @@ static void ExporterDealloc(PyObject *object) {
   Exception before = PutAside();
   int code;
 
-  if (self->pin) self->pin->deleter(self->pin);
+  for (int i = CEED_MEM_HOST; i <= CEED_MEM_DEVICE; i++) {
+    if (self->pin[i]) self->pin[i]->deleter(self->pin[i]);
+  }
   code = self->kind->destroy(self);
   if (code) Raise(self->lib, code);
   Resume(before);
@@ -598,11 +610,17 @@ static void ExporterDealloc(PyObject *object) {
   Release(object);
 }
 
+void SetCeed(Exporter *self, Ceed ceed) {
+  self->ceed = ceed;
+  self->lib->GetPreferredMemType(ceed, &self->mem_type);
+}
+
 void SetVector(Exporter *self, const Library *lib, CeedVector vec) {
   CeedSize length;
 
   self->lib = lib;
   self->vec = vec;
+  SetCeed(self, lib->VectorReturnCeed(vec));
   lib->VectorGetLength(vec, &length);
   self->shape[0] = length;
   self->strides[0] = 1;
@@ -760,6 +778,9 @@ static PyGetSetDef exporter_attributes[] = {
      NULL},
     {"__array_interface__", GetArrayInterface, NULL,
      "The array interface; reading it keeps the memory in place for the object's life.", NULL},
+    {"__cuda_array_interface__", GetCudaInterface, NULL,
+     "The array interface of CUDA, on its devices only; reading it keeps the memory in place.",
+     NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

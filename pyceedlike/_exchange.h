@@ -16,14 +16,16 @@
 /* clang-format off */
 #define FUNCTIONS(X) \
   X(Init) X(SetErrorHandler) X(ErrorStore) X(ErrorImpl) X(GetErrorMessage) X(GetVersion) X(View) \
-  X(VectorCreate) X(VectorReferenceCopy) X(VectorDestroy) X(VectorGetLength) X(VectorView) \
+  X(GetPreferredMemType) X(GetDLPackDevice) X(GetStream) X(OrderBefore) X(OrderAfter) \
+  X(VectorCreate) X(VectorReferenceCopy) X(VectorReturnCeed) X(VectorDestroy) X(VectorGetLength) \
+  X(VectorView) \
   X(VectorGetArray) X(VectorGetArrayRead) X(VectorGetArrayWrite) \
   X(VectorRestoreArray) X(VectorRestoreArrayRead) \
   X(VectorExport) X(VectorToDLPack) X(VectorToDLPackVersioned) X(VectorGetDLPackDevice) \
   X(VectorTakeArray) X(VectorTakeFromDLPack) X(VectorTakeFromDLPackVersioned) \
   X(VectorCreateFromDLPack) X(VectorCreateFromDLPackVersioned) \
   X(MultiFabReferenceCopy) X(MultiFabGetNumLocal) X(MultiFabGetLocalIndex) X(MultiFabGetFab) \
-  X(FabGetRegion) X(FabReferenceCopy) X(FabDestroy) X(FabExport) X(FabGetDLPackDevice) X(FabGetGeneration) \
+  X(FabGetRegion) X(FabReferenceCopy) X(FabReturnCeed) X(FabDestroy) X(FabExport) X(FabGetDLPackDevice) X(FabGetGeneration) \
   X(FabGetNumComponents) X(FabGetComponentBase) X(FabView) \
   X(FabCreateFromDLPack) X(FabCreateFromDLPackVersioned) \
   X(DLPackCheck) X(DLPackView) X(DLPackViewVersioned) \
@@ -60,15 +62,18 @@ typedef struct {
   CeedExportMode mode;
   CeedInt ndim; /* of a vector; the axes of a fab are its own */
   const int64_t *shape;
-  bool versioned, relabel; /* relabel: call pinned or managed memory plain host memory */
+  bool versioned, relabel; /* relabel: plain host memory is asked for */
   int copy;                /* 1, 0, or -1 for "if needed" */
+  bool is_unordered;       /* of a device: the consumer sees to the order of streams himself */
+  void *stream;            /* that he works on; NULL: the default one */
 } Request;
 
 /* How an object of one kind gives its memory away. */
 typedef struct {
-  const char *noun, *shares, *leases;                    /* what it is, and says when it does */
-  int (*share)(Exporter *, DLManagedTensorVersioned **); /* with whoever reads and writes */
-  int (*share_legacy)(Exporter *, DLManagedTensor **);   /* NULL: through a wrapper */
+  const char *noun, *shares, *leases; /* what it is, and says when it does */
+  /* With whoever reads and writes; for legacy tensors NULL, where there is a wrapper. */
+  int (*share)(Exporter *, CeedMemType, DLManagedTensorVersioned **);
+  int (*share_legacy)(Exporter *, CeedMemType, DLManagedTensor **);
   int (*export)(Exporter *, CeedExportMode, const Request *, DLManagedTensorVersioned **);
   int (*device)(Exporter *, CeedMemType, int32_t *, int32_t *);
   int (*destroy)(Exporter *);
@@ -81,12 +86,41 @@ struct Exporter {
   const Kind *kind;
   CeedVector vec;                             /* of a vector */
   CeedFab fab;                                /* of a fab or a view of one */
+  Ceed ceed;                                  /* of either, lent */
+  CeedMemType mem_type;                       /* that is given away unasked */
   int64_t shape[MAX_AXES], strides[MAX_AXES]; /* a vector's, or what was lent last */
-  DLManagedTensorVersioned *pin; /* keeps what __array_interface__ has told, for life */
+  DLManagedTensorVersioned *pin[2]; /* keep what the array interfaces have told, for life */
   const char *reason;            /* of the last exchange; NULL: none yet */
   PyObject *detail;              /* what else there is to say of it, or NULL */
   bool shared;
 };
+
+/* What waits for a device lets other threads have the interpreter meanwhile: the work that it waits
+   for may need it, as a host task of SYCL does. */
+static inline PyThreadState *Unlock(bool has_device) {
+  return has_device ? PyEval_SaveThread() : NULL;
+}
+
+static inline void Lock(PyThreadState *state) {
+  if (state) PyEval_RestoreThread(state);
+}
+
+static inline int Share(Exporter *self, CeedMemType mem_type, DLManagedTensorVersioned **tensor) {
+  PyThreadState *state = Unlock(self->mem_type == CEED_MEM_DEVICE);
+  int code = self->kind->share(self, mem_type, tensor);
+
+  Lock(state);
+  return code;
+}
+
+static inline int ExportAs(Exporter *self, CeedExportMode mode, const Request *request,
+                           DLManagedTensorVersioned **tensor) {
+  PyThreadState *state = Unlock(self->mem_type == CEED_MEM_DEVICE);
+  int code = self->kind->export(self, mode, request, tensor);
+
+  Lock(state);
+  return code;
+}
 
 enum { EXCHANGE_TYPE, VECTOR_TYPE, CEED_TYPE, FALLBACK, COPY_ERROR, EXPORT_ERROR, GIVEN_COUNT };
 extern PyObject *given[GIVEN_COUNT]; /* what the Python side has told setup() */
@@ -98,6 +132,7 @@ void Release(PyObject *object);
 /* An object that is still none, as what a failed import leaves to finalizers; methods refuse it. */
 Exporter *AllocateExporter(PyTypeObject *type, const Kind *kind);
 void SetVector(Exporter *self, const Library *lib, CeedVector vec);
+void SetCeed(Exporter *self, Ceed ceed);
 
 /* The library of the object at an address, and a reference of it; NULL where none is. */
 typedef int (*Refer)(const Library *lib, void *object, void **copy);
@@ -141,6 +176,7 @@ Exception PutAside(void);
 void Resume(Exception before);
 void ReportException(void);
 
+int ParseLong(PyObject *value, const char *fault, long *number);
 /* Set the address that an integer is. */
 int ParseAddress(PyObject *object, uintptr_t *address);
 
@@ -214,7 +250,23 @@ int GetBuffer(PyObject *object, Py_buffer *view, int flags);
 void ReleaseBuffer(PyObject *object, Py_buffer *view);
 PyObject *GetArrayInterface(PyObject *object, void *unused);
 
+PyObject *GetCudaInterface(PyObject *object, void *unused);
+
+/* _stream.c */
+int ParseStream(Exporter *self, PyObject *value, Request *request);
+/* Make the consumer's stream wait for ours. */
+int OrderExport(Exporter *self, const Request *request);
+bool HasDevice(const Library *lib, Ceed ceed);
+/* The stream that a producer is to order his work before: a new integer, None where there is none
+   to tell. */
+PyObject *StreamOfImport(PyObject *source, const Library *lib, Ceed ceed);
+/* Make our stream wait for the one that an interface tells of. */
+int OrderImport(const Library *lib, Ceed ceed, PyObject *stream);
+/* The number of the context's stream as DLPack and the interface of CUDA count. */
+PyObject *StreamNumber(const Library *lib, Ceed ceed);
+
 /* _fab.c */
+void SetFab(Exporter *self, const Library *lib, CeedFab fab);
 PyObject *ReferToMultiFab(PyObject *module, PyObject *address);
 PyObject *ListFabs(PyObject *module, PyObject *args);
 extern PyType_Spec fab_spec, fab_view_spec;

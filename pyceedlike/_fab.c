@@ -18,8 +18,8 @@ static int ExportFab(Exporter *self, CeedExportMode mode, const Request *request
                         tensor);
 }
 
-static int ShareFab(Exporter *self, DLManagedTensorVersioned **tensor) {
-  const Request request = {.mem_type = CEED_MEM_HOST};
+static int ShareFab(Exporter *self, CeedMemType mem_type, DLManagedTensorVersioned **tensor) {
+  const Request request = {.mem_type = mem_type};
 
   return ExportFab(self, CEED_EXPORT_SHARED, &request, tensor);
 }
@@ -99,8 +99,8 @@ static int ExportView(Exporter *base, CeedExportMode mode, const Request *reques
   return ExportPart(self, mode, request, tensor);
 }
 
-static int ShareView(Exporter *self, DLManagedTensorVersioned **tensor) {
-  const Request request = {.mem_type = CEED_MEM_HOST};
+static int ShareView(Exporter *self, CeedMemType mem_type, DLManagedTensorVersioned **tensor) {
+  const Request request = {.mem_type = mem_type};
 
   return ExportView(self, CEED_EXPORT_SHARED, &request, tensor);
 }
@@ -124,6 +124,7 @@ static int FillView(FabView *self, const Exporter *fab, int name, const CeedBox 
   const Library *lib = self->base.lib = fab->lib;
   int code = lib->FabReferenceCopy(fab->fab, &self->base.fab);
 
+  if (!code) SetCeed(&self->base, fab->ceed);
   if (!code) code = lib->FabGetGeneration(fab->fab, &self->generation);
   if (!code && self->num_comp < 0) code = lib->FabGetNumComponents(fab->fab, &self->num_comp);
   if (code || name < 0) {
@@ -194,6 +195,12 @@ PyType_Spec fab_view_spec = {"pyceedlike._exchange.FabViewBase", sizeof(FabView)
 // Making fabs
 // ------------------------------------------------------------------------------------------------
 
+void SetFab(Exporter *self, const Library *lib, CeedFab fab) {
+  self->lib = lib;
+  self->fab = fab;
+  SetCeed(self, lib->FabReturnCeed(fab));
+}
+
 /* Takes the reference, on failure too. */
 static PyObject *OwnFab(PyTypeObject *type, const Library *lib, CeedFab fab) {
   Exporter *self = AllocateExporter(type, &fab_kind);
@@ -202,8 +209,7 @@ static PyObject *OwnFab(PyTypeObject *type, const Library *lib, CeedFab fab) {
     lib->FabDestroy(&fab);
     return NULL;
   }
-  self->lib = lib;
-  self->fab = fab;
+  SetFab(self, lib, fab);
   return (PyObject *)self;
 }
 

@@ -52,10 +52,11 @@ static const char copied_because[] = "values copied";
 // Asking for a capsule
 // ------------------------------------------------------------------------------------------------
 
-static PyObject *RequestWithDevice(const Options *options) {
-  PyObject *request = PyDict_Copy(options->copy < 0 ? plain_request : copy_requests[options->copy]);
+/* A new dictionary, with one keyword more. */
+static PyObject *RequestWith(PyObject *plain, const char *name, PyObject *value) {
+  PyObject *request = PyDict_Copy(plain);
 
-  if (request && PyDict_SetItemString(request, "dl_device", options->device)) Py_CLEAR(request);
+  if (request && PyDict_SetItemString(request, name, value)) Py_CLEAR(request);
   return request;
 }
 
@@ -82,19 +83,32 @@ static PyObject *AskAgain(PyObject *method, PyObject *request) {
   return capsule;
 }
 
-static PyObject *Ask(PyObject *method, const Options *options) {
-  PyObject *request = options->copy < 0 ? plain_request : copy_requests[options->copy], *capsule;
+static PyObject *AskWith(PyObject *method, PyObject *request, const Options *options) {
+  PyObject *capsule = PyObject_Call(method, no_arguments, request);
 
-  if (options->device) {
-    request = RequestWithDevice(options);
-    if (!request) return NULL;
-  }
-  capsule = PyObject_Call(method, no_arguments, request);
-  if (options->device) Py_DECREF(request);
   if (!capsule && request != plain_request && MayAskForLess(options)) {
     capsule = AskAgain(method, plain_request);
   }
   if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError)) capsule = AskAgain(method, NULL);
+  return capsule;
+}
+
+static PyObject *Ask(PyObject *source, PyObject *method, const Options *options) {
+  PyObject *request = options->copy < 0 ? plain_request : copy_requests[options->copy];
+  bool is_on_device = options->ceed && HasDevice(options->lib, options->ceed);
+  PyObject *stream, *capsule = NULL;
+
+  if (options->device) {
+    request = RequestWith(request, "dl_device", options->device);
+  } else if (!is_on_device) {
+    return AskWith(method, request, options);
+  } else {
+    stream = StreamOfImport(source, options->lib, options->ceed);
+    request = stream ? RequestWith(request, "stream", stream) : NULL;
+    Py_XDECREF(stream);
+  }
+  if (request) capsule = AskWith(method, request, options);
+  Py_XDECREF(request);
   return capsule;
 }
 
@@ -103,10 +117,12 @@ static int AskOtherwise(PyObject *source, const Options *options, const Library 
                         Incoming *incoming) {
   PyObject *answer = PyObject_CallFunction(given[FALLBACK], "Osi", source, lib ? lib->scalar : NULL,
                                            options->copy != 0);
-  PyObject *detail;
+  PyObject *detail, *stream;
 
   if (!answer) return -1;
-  if (!PyArg_ParseTuple(answer, "OO", &incoming->capsule, &detail)) {
+  if (!PyArg_ParseTuple(answer, "OOO", &incoming->capsule, &detail, &stream) ||
+      OrderImport(lib, options->ceed, stream)) {
+    incoming->capsule = NULL;
     Py_DECREF(answer);
     return -1;
   }
@@ -130,7 +146,7 @@ static int AskFor(PyObject *source, const Options *options, const Library *lib,
 
   *incoming = (Incoming){NULL, NULL, false, NULL};
   if (method) {
-    incoming->capsule = Ask(method, options);
+    incoming->capsule = Ask(source, method, options);
     Py_DECREF(method);
     if (!incoming->capsule) return -1;
   } else {
@@ -285,13 +301,24 @@ static int TakeAsFab(Target *target, void *tensor, bool versioned, CeedCopyMode 
                                               layout->centring, layout->ghost, mode, &target->fab);
 }
 
-static int Take(Target *target, void *tensor, bool versioned, CeedCopyMode mode) {
+static int TakeAny(Target *target, void *tensor, bool versioned, CeedCopyMode mode) {
   const Library *lib = target->lib;
 
   if (target->vec) return TakeIntoVector(target, tensor, versioned, mode);
   if (target->layout) return TakeAsFab(target, tensor, versioned, mode);
   return versioned ? lib->VectorCreateFromDLPackVersioned(target->ceed, tensor, mode, &target->vec)
                    : lib->VectorCreateFromDLPack(target->ceed, tensor, mode, &target->vec);
+}
+
+/* Where it may last, other threads run meanwhile. */
+static int Take(Target *target, void *tensor, bool versioned, CeedCopyMode mode, bool lasts) {
+  const Library *lib = target->lib;
+  Ceed ceed = target->vec ? lib->VectorReturnCeed(target->vec) : target->ceed;
+  PyThreadState *state = Unlock(lasts || HasDevice(lib, ceed));
+  int code = TakeAny(target, tensor, versioned, mode);
+
+  Lock(state);
+  return code;
 }
 
 /* Deleters have run where it was taken, and some leave an exception behind. */
@@ -322,15 +349,9 @@ static PyObject *DescribeLayout(const DLTensor *tensor, const Target *target) {
 }
 
 static int Copy(Incoming *incoming, Target *target, const char *reason) {
-  int code;
+  int code = Take(target, incoming->tensor, incoming->versioned, CEED_COPY_VALUES,
+                  IsLarge(incoming));
 
-  if (IsLarge(incoming)) {
-    Py_BEGIN_ALLOW_THREADS;
-    code = Take(target, incoming->tensor, incoming->versioned, CEED_COPY_VALUES);
-    Py_END_ALLOW_THREADS;
-  } else {
-    code = Take(target, incoming->tensor, incoming->versioned, CEED_COPY_VALUES);
-  }
   if (Finish(target->lib, code)) return -1;
   target->shared = false;
   target->reason = reason;
@@ -366,7 +387,7 @@ static int TakeReadOnly(Incoming *incoming, Target *target, CeedCopyMode mode) {
                                               *Look(incoming)};
   wrapper->inner = incoming->tensor;
   wrapper->versioned = incoming->versioned;
-  code = Finish(target->lib, Take(target, &wrapper->outer, true, mode));
+  code = Finish(target->lib, Take(target, &wrapper->outer, true, mode, false));
   if (code) free(wrapper);
   return code;
 }
@@ -379,7 +400,7 @@ static int Adopt(Incoming *incoming, Target *target, CeedCopyMode mode, int writ
       Look(incoming) && !says_read_only && (incoming->versioned ? !writable : writable != 1);
   int code = marked
                  ? TakeReadOnly(incoming, target, mode)
-                 : Finish(target->lib, Take(target, incoming->tensor, incoming->versioned, mode));
+                 : Finish(target->lib, Take(target, incoming->tensor, incoming->versioned, mode, false));
 
   if (code) return code;
   target->shared = !is_copy;
@@ -474,8 +495,7 @@ static PyObject *Import(PyTypeObject *type, Incoming *incoming, const Options *o
     return NULL;
   }
   if (target.layout) {
-    self->lib = target.lib;
-    self->fab = target.fab;
+    SetFab(self, target.lib, target.fab);
   } else {
     SetVector(self, target.lib, target.vec);
   }
@@ -646,6 +666,8 @@ PyObject *TakeMethod(PyObject *object, PyObject *args) {
 
   if (!self->vec) return Raise(self->lib, self->lib->VectorGetLength(NULL, NULL));
   if (!PyArg_ParseTuple(args, "Oi", &source, &mode)) return NULL;
+  options.lib = self->lib;
+  options.ceed = self->ceed;
   if (AskFor(source, &options, self->lib, &incoming)) return NULL;
   failed = Seize(&incoming);
   if (!failed) {
@@ -880,17 +902,17 @@ static int SetAxes(Borrowed *borrowed, PyObject *shape, PyObject *strides) {
 
 const char borrow_address_doc[] =
     "Return a capsule over memory that an owner keeps alive: (owner, address, read_only, "
-    "item_size, shape, strides in bytes or None).";
+    "item_size, shape, strides in bytes or None, DLPack's type of its device).";
 
 PyObject *BorrowAddress(PyObject *Py_UNUSED(module), PyObject *args) {
   PyObject *owner, *number, *shape, *strides;
   Py_ssize_t item_size;
   uintptr_t address;
   Borrowed *borrowed;
-  int read_only;
+  int read_only, device_type;
 
-  if (!PyArg_ParseTuple(args, "OOpnO!O", &owner, &number, &read_only, &item_size, &PyTuple_Type,
-                        &shape, &strides) ||
+  if (!PyArg_ParseTuple(args, "OOpnO!Oi", &owner, &number, &read_only, &item_size, &PyTuple_Type,
+                        &shape, &strides, &device_type) ||
       ParseAddress(number, &address)) {
     return NULL;
   }
@@ -905,6 +927,7 @@ PyObject *BorrowAddress(PyObject *Py_UNUSED(module), PyObject *args) {
     free(borrowed);
     return NULL;
   }
+  borrowed->tensor.dl_tensor.device.device_type = device_type;
   Py_INCREF(owner);
   borrowed->owner = owner;
   return WrapVersioned(&borrowed->tensor);

@@ -38,7 +38,8 @@ TOPOLOGY_PYRAMID: int = _lib64.CEED_TOPOLOGY_PYRAMID
 TOPOLOGY_PRISM: int = _lib64.CEED_TOPOLOGY_PRISM
 TOPOLOGY_HEX: int = _lib64.CEED_TOPOLOGY_HEX
 
-HOST = (1, 3, 11, 13)  # DLPack's types of memory that the processor reads
+CPU, CUDA = 1, 2  # DLPack's types of devices
+HOST = (CPU, 3, 11, 13)  # DLPack's types of memory that the processor reads
 
 
 class CeedError(Exception):
@@ -62,7 +63,7 @@ class CeedAccessError(CeedError, BufferError):
 
 
 class CeedBackendError(CeedError, NotImplementedError):
-    """This context has no such memory."""
+    """This context has no such memory, or its device fails."""
 
 
 class CeedUnsupportedError(CeedError, NotImplementedError):

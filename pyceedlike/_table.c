@@ -13,12 +13,16 @@ static int CheckObject(void *object) {
   return -1;
 }
 
+/* What CurrentStream() tells is where the memory may be used. */
+static const Request on_default_stream = {.stream = NULL};
+
 static int FromObject(void *object, DLManagedTensorVersioned **out) {
   Exporter *self = object;
   int code;
 
   if (CheckObject(object)) return -1;
-  code = self->kind->share(self, out);
+  if (self->mem_type == CEED_MEM_DEVICE && OrderExport(self, &on_default_stream)) return -1;
+  code = Share(self, self->mem_type, out);
   if (!code) return 0;
   RaiseExport(self->lib, code);
   return -1;

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +80,36 @@ class Ceed:
         """Return the memory type that needs no copy here, MEM_HOST or MEM_DEVICE."""
         function = self._library.lib.CeedGetPreferredMemType
         return self._library.get("CeedMemType", function, self._box[0])
+
+    # Streams of a device.
+
+    @property
+    def stream(self) -> int:
+        """The address of the stream that the device's work is ordered on; 0 is the default one.
+
+        Raises CeedUnsupportedError on a host context, as the three methods below.
+        """
+        stream = self._library.get("void *", self._library.lib.CeedGetStream, self._box[0])
+        return int(self._library.ffi.cast("uintptr_t", stream))
+
+    def set_stream(self, stream: int) -> None:
+        """Order the device's work on a stream, which stays the caller's, by its address."""
+        self._with_stream("CeedSetStream", stream)
+
+    def order_before(self, stream: int) -> None:
+        """Make a stream wait for what the context's stream has been given until now."""
+        self._with_stream("CeedOrderBefore", stream)
+
+    def order_after(self, stream: int) -> None:
+        """Make the context's stream wait for what another one has been given until now.
+
+        As when a library has written, on a stream of its own, into memory that it shares.
+        """
+        self._with_stream("CeedOrderAfter", stream)
+
+    def _with_stream(self, name: str, stream: int) -> None:
+        handle = self._library.ffi.cast("void *", operator.index(stream))
+        self._library.check(getattr(self._library.lib, name)(self._box[0], handle))
 
     def is_deterministic(self) -> bool:
         """Return whether equal calls give equal bits."""

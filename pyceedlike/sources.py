@@ -4,22 +4,30 @@
 from typing import Any
 
 from . import _exchange
-from ._lib import CeedCopyError, CeedIncompatibleError
+from ._lib import CPU, CUDA, CeedCopyError, CeedIncompatibleError
+
+#: Array interfaces, and DLPack's type of the device that their memory is on.
+INTERFACES = {"__array_interface__": CPU, "__cuda_array_interface__": CUDA}
 
 
-def capsule_of(x: Any, scalar: str | None, may_copy: bool) -> tuple[Any, str | None]:
-    """Return a capsule over x, and why its values must be copied (None where they need not).
+def capsule_of(
+    x: Any, scalar: str | None, may_copy: bool
+) -> tuple[Any, str | None, int | None]:
+    """Return a capsule over x, why its values must be copied, and the stream that wrote them.
 
-    Tries the buffer protocol, then __array_interface__, then lists and numbers, which take the
-    precision `scalar`. Raises TypeError, which names the type, for anything else.
+    The last two are None where there is nothing to say. Tries the buffer protocol, then
+    __array_interface__ and that of CUDA, then lists and numbers, which take the precision `scalar`.
+    Raises TypeError, which names the type, for anything else.
     """
     try:
-        return _exchange.borrow_buffer(x), None
+        return _exchange.borrow_buffer(x), None, None
     except TypeError:
         pass  # it has no buffer
-    interface = getattr(x, "__array_interface__", None)
-    if interface is not None:
-        return _borrow(x, interface), None
+    for name, device in INTERFACES.items():
+        interface = getattr(x, name, None)
+        if interface is not None:
+            capsule = _borrow(x, name, interface, device)
+            return capsule, None, interface.get("stream")
     if not isinstance(x, (list, tuple, range, int, float)):
         raise TypeError(
             f"{type(x).__name__} has no memory or values for a vector: it has neither __dlpack__, "
@@ -28,11 +36,11 @@ def capsule_of(x: Any, scalar: str | None, may_copy: bool) -> tuple[Any, str | N
     why = f"a {type(x).__name__} has no memory to share"
     if not may_copy:
         raise CeedCopyError(f"copy=False, but {why}; copy=None or copy=True copies its values")
-    return _values(x, scalar or "float64"), why
+    return _values(x, scalar or "float64"), why, None
 
 
-def _borrow(x: Any, interface: Any) -> Any:
-    what = f"__array_interface__ of {type(x).__name__}"
+def _borrow(x: Any, name: str, interface: Any, device: int) -> Any:
+    what = f"{name} of {type(x).__name__}"
     if not isinstance(interface, dict) or not {"typestr", "shape", "data"} <= interface.keys():
         raise CeedIncompatibleError(f"{what} is no dict with typestr, shape and data")
     strides = interface.get("strides")
@@ -42,6 +50,7 @@ def _borrow(x: Any, interface: Any) -> Any:
         _item_size(what, interface["typestr"]),
         tuple(interface["shape"]),
         None if strides is None else tuple(strides),
+        device,
     )
 
 

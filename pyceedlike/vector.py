@@ -203,7 +203,7 @@ class Vector(Shared, VectorBase):
         self._check_memtype(memtype)
         self.take_from_dlpack(array, cmode)
         if cmode == USE_POINTER:
-            self._source = array, self._address()
+            self._source = array, self._address(memtype)
 
     def take_array(self, memtype: int = MEM_HOST) -> Any:
         """Return the object whose memory set_array() borrowed; the vector then has no values.
@@ -218,7 +218,7 @@ class Vector(Shared, VectorBase):
         """
         self._check_memtype(memtype)
         source, address = getattr(self, "_source", None) or (None, None)
-        if source is None or address != self._address():
+        if source is None or address != self._address(memtype):
             raise CeedAccessError(
                 "take_array: set_array(USE_POINTER) has borrowed no array here; what was adopted "
                 "from a tensor is not taken back, export it: to_dlpack(), to_numpy()"
@@ -228,12 +228,13 @@ class Vector(Shared, VectorBase):
         self._source = None
         return source
 
-    def _address(self) -> int:
-        if not len(self):
-            return 0  # nothing lies nowhere
-        with memoryview(self._open(_READ, MEM_HOST)) as memory:
-            ffi = self._library.ffi
-            return int(ffi.cast("uintptr_t", ffi.from_buffer("char[]", memory)))
+    def _address(self, memtype: int = MEM_HOST) -> int:
+        ffi = self._library.ffi
+        array = ffi.new("const CeedScalar **")
+        self._call("GetArrayRead", memtype, array)
+        address = int(ffi.cast("uintptr_t", array[0]))
+        self._call("RestoreArrayRead", array)
+        return address
 
     def _check_memtype(self, memtype: int) -> None:
         """Raise what C says of a memory type that this context has not."""

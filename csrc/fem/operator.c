@@ -51,7 +51,7 @@ static void FreeForm(CeedOperatorForm *form) {
     (void)CeedVectorDestroy(&form->q_out[i]);
   }
   (void)CeedQFunctionDestroy(&form->qf);
-  if (form->memory) CeedDeviceHost.release(form->memory);
+  free(form->memory);
 }
 
 static void FreeField(CeedOperatorField field) {
@@ -199,7 +199,7 @@ int CeedOperatorFormReserve(CeedOperator op, CeedOperatorForm *form, size_t byte
 
   if (bytes <= form->bytes) return CEED_ERROR_SUCCESS;
   CeedCall(CeedDeviceHost.allocate(op->base.ceed, bytes, &more));
-  if (form->memory) CeedDeviceHost.release(form->memory);
+  free(form->memory);
   form->memory = more;
   form->bytes = bytes;
   return CEED_ERROR_SUCCESS;

@@ -8,7 +8,7 @@ import inspect
 from typing import Any
 
 from .. import _exchange
-from .._lib import CeedAccessError, CeedIncompatibleError
+from .._lib import CPU, CeedAccessError, CeedIncompatibleError
 from ..box import Box
 from ..ceed import Ceed
 from ..fab import Fab
@@ -62,6 +62,7 @@ def _fab_of(mf: Any, block: Any, ghost: list[int], ceed: Ceed) -> Fab:
         {"float64": 8, "float32": 4}[ceed.scalar],
         tuple(interface["shape"][i] for i in axes),
         tuple(interface["strides"][i] for i in axes),
+        CPU,
     )
     return Fab.from_dlpack(
         _Memory(capsule), lo=box.lo, ghost=ghost, centring=box.centring, order="nzyx", ceed=ceed,

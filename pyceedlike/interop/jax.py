@@ -7,7 +7,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .._lib import CeedAccessError, CeedCopyError, CeedIncompatibleError, Library, at_end
+from .._exchange import examine
+from .._lib import (
+    HOST,
+    MEM_DEVICE,
+    MEM_HOST,
+    CeedAccessError,
+    CeedCopyError,
+    CeedIncompatibleError,
+    Library,
+    at_end,
+)
 from .numpy import address_view, check_result, counted_view
 
 if TYPE_CHECKING:
@@ -111,8 +121,16 @@ def _read(lease: Lease, owner: Exporter) -> jax.Array:
     return x
 
 
+def _mem_type(owner: Exporter) -> int:
+    """Return where JAX works: on the device, if the owner and JAX have one."""
+    import jax
+
+    is_on_device = owner.__dlpack_device__()[0] not in HOST and jax.default_backend() == "gpu"
+    return MEM_DEVICE if is_on_device else MEM_HOST
+
+
 def _lease(vector: Vector) -> Lease:
-    lease = vector._lease()
+    lease = vector._lease(_mem_type(vector))
     why = len(vector) and _misaligned(lease)
     if why:
         raise CeedCopyError(f"{why}: copy it first, with from_dlpack(vector, copy=True)")
@@ -131,21 +149,22 @@ def _misaligned(lease: Lease) -> str | None:
 def share_part(part: Fab | FabView, copy: bool | None) -> jax.Array:
     """Return an array of a fab's part: of compact aligned memory under a read lease, or a copy."""
     check_precision(part.scalar)
+    mem_type = _mem_type(part)
     why = "as asked" if copy else _gaps(part)
     if not why:
-        lease = part._lease()
+        lease = part._lease(mem_type)
         why = _misaligned(lease)
     if why and copy is False:
         raise CeedCopyError(f"copy=False, but {why}; copy=None or copy=True copies it")
-    return _read(part._lease(why) if why else lease, part)
+    return _read(part._lease(mem_type, why) if why else lease, part)
 
 
 def _gaps(part: Fab | FabView) -> str | None:
     """Return what keeps JAX from sharing, or None: it takes the axes in any order, but no gaps."""
-    with memoryview(part) as memory:
-        step = memory.itemsize
-        for stride, length in sorted(zip(memory.strides, memory.shape, strict=True)):
-            if length > 1 and stride != step:
-                return f"JAX shares no memory with gaps, and strides are {memory.strides} bytes"
-            step *= length
+    *_, shape, strides, _ = examine(part)
+    step = 1
+    for stride, length in sorted(zip(strides or (), shape, strict=True)):
+        if length > 1 and stride != step:
+            return f"JAX shares no memory with gaps, and strides are {strides} entries"
+        step *= length
     return None

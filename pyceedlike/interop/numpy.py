@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from .._lib import (
+    CPU,
+    HOST,
+    MEM_HOST,
     CeedAccessError,
     CeedCopyError,
     CeedDimensionError,
@@ -25,11 +28,31 @@ if TYPE_CHECKING:
     from ..vector import Vector
 
 
-def share(vector: Vector) -> numpy.ndarray:
-    """Return an array that shares the vector's memory."""
+class _OnHost:
+    """Gives away the host memory of what would give that of a device."""
+
+    __slots__ = ("owner",)
+
+    def __init__(self, owner: Vector | Fab | FabView) -> None:
+        self.owner = owner
+
+    def __dlpack__(self, *, max_version: Any = None, **_: None) -> Any:
+        return self.owner.to_dlpack(MEM_HOST, max_version=max_version)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return CPU, 0
+
+
+def _array(owner: Vector | Fab | FabView) -> numpy.ndarray:
     import numpy
 
-    return numpy.from_dlpack(vector)
+    is_on_host = owner.__dlpack_device__()[0] in HOST
+    return numpy.from_dlpack(owner if is_on_host else _OnHost(owner))
+
+
+def share(vector: Vector) -> numpy.ndarray:
+    """Return an array that shares the vector's host memory."""
+    return _array(vector)
 
 
 def share_part(part: Fab | FabView, copy: bool | None) -> numpy.ndarray:
@@ -39,25 +62,19 @@ def share_part(part: Fab | FabView, copy: bool | None) -> numpy.ndarray:
 
 def share_parts(parts: Iterable[Fab | FabView], copy: bool | None) -> list[numpy.ndarray]:
     """Return an array of each part."""
-    import numpy
-
     if copy is None:
-        return list(map(numpy.from_dlpack, parts))
+        return list(map(_array, parts))
     return [_copy(part) if copy else _insist(part) for part in parts]
 
 
 def _copy(part: Fab | FabView) -> numpy.ndarray:
-    import numpy
-
-    array = numpy.from_dlpack(part).copy()
+    array = _array(part).copy()
     part._note_copy("as asked")
     return array
 
 
 def _insist(part: Fab | FabView) -> numpy.ndarray:
-    import numpy
-
-    array = numpy.from_dlpack(part)
+    array = _array(part)
     if not part.exchange.shared:
         raise CeedCopyError(f"copy=False, but NumPy got {part.exchange.reason}")
     return array

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from .._exchange import examine
 from .._lib import CeedAccessError, CeedCopyError
 
 if TYPE_CHECKING:
@@ -16,17 +17,23 @@ if TYPE_CHECKING:
     from ..fab_view import FabView
     from ..vector import Vector
 
+READ_ONLY = 1  # DLPack's flag
+
+
+def _is_read_only(owner: Vector | Fab | FabView) -> bool:
+    _, flags, *_ = examine(owner)
+    return bool(flags & READ_ONLY)
+
 
 def share(vector: Vector) -> torch.Tensor:
     """Return a tensor over memory that may be written, for PyTorch does not heed read-only."""
     import torch
 
-    with memoryview(vector) as memory:
-        if memory.readonly:
-            raise CeedAccessError(
-                "this memory is read-only or leased to readers, and PyTorch would write to it: "
-                "copy it first, as in torch.tensor(vector.to_numpy())"
-            )
+    if _is_read_only(vector):
+        raise CeedAccessError(
+            "this memory is read-only or leased to readers, and PyTorch would write to it: "
+            "copy it first, as in torch.tensor(vector.to_numpy())"
+        )
     return torch.from_dlpack(vector)
 
 
@@ -34,8 +41,7 @@ def share_part(part: Fab | FabView, copy: bool | None) -> torch.Tensor:
     """Return a tensor of a fab's part: of memory that may not be written, a copy."""
     import torch
 
-    with memoryview(part) as memory:
-        read_only = memory.readonly
+    read_only = _is_read_only(part)
     if read_only and copy is False:
         raise CeedCopyError(
             "copy=False, but this memory is read-only or leased to readers, and PyTorch would "

@@ -502,11 +502,13 @@ static int a_pin_needs_memory_but_no_values(void) {
 }
 
 static int device_memory_of_a_host_context_is_an_error(void) {
-  CeedVector vec = Iota(3);
+  CeedVector vec;
   DLManagedTensorVersioned *tensor = NULL;
   DLManagedTensor *legacy = NULL;
   int32_t type, id;
 
+  OF_HOST_CONTEXTS();
+  vec = Iota(3);
   ASSERT_CODE(CEED_ERROR_BACKEND, CeedVectorToDLPack(ceed, vec, CEED_MEM_DEVICE, &legacy));
   ASSERT_CODE(CEED_ERROR_BACKEND, CeedVectorToDLPackVersioned(ceed, vec, CEED_MEM_DEVICE, &tensor));
   for (int mode = CEED_EXPORT_SHARED; mode <= CEED_EXPORT_COPY; mode++) {

@@ -3,15 +3,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #define _GNU_SOURCE
 #include "fabs.h"
-#include "fake_device.h"
+#include "gpu.h"
 
 enum { LENGTH = 4 };
 
 static CeedVector vec;
 
 static int Begin(void) {
-  memset(&fake_device, 0, sizeof fake_device);
-  ASSERT_OK(CeedInit("/gpu/fake", &ceed));
+  UseFakeGpu();
+  ASSERT_OK(CeedInit(GpuResource(), &ceed));
   ASSERT_OK(CeedVectorCreate(ceed, LENGTH, &vec));
   return TEST_PASSED;
 }
@@ -20,13 +20,13 @@ static int Begin(void) {
 static int End(void) {
   ASSERT_OK(CeedVectorDestroy(&vec));
   PASSES(DestroyContext());
-  ASSERT_EQ(fake_device.releases, fake_device.allocations);
+  ASSERT_EQ(fake_gpu.releases, fake_gpu.allocations);
   return TEST_PASSED;
 }
 
 static int CopiesAre(int to_device, int to_host) {
-  ASSERT_EQ(fake_device.to_device, to_device);
-  ASSERT_EQ(fake_device.to_host, to_host);
+  ASSERT_EQ(fake_gpu.to_device, to_device);
+  ASSERT_EQ(fake_gpu.to_host, to_host);
   return TEST_PASSED;
 }
 
@@ -111,7 +111,7 @@ static int a_device_context_has_both_memory_types_and_prefers_its_own(void) {
 
 static int a_device_is_among_the_resources(void) {
   ASSERT_CODE(CEED_ERROR_UNSUPPORTED, CeedInit("/none", &(Ceed){NULL}));
-  ASSERT_SAYS("/gpu/fake");
+  ASSERT_SAYS(GpuResource());
   return TEST_PASSED;
 }
 
@@ -119,7 +119,7 @@ static int device_memory_is_the_devices_type_of_dlpack(void) {
   int32_t type = -1, id = -1;
 
   ASSERT_OK(CeedVectorGetDLPackDevice(vec, CEED_MEM_DEVICE, &type, &id));
-  ASSERT(type == CUDA && id == 0);
+  ASSERT(type == GpuType() && id == 0);
   ASSERT_OK(CeedVectorGetDLPackDevice(vec, CEED_MEM_HOST, &type, &id));
   ASSERT(type == CPU && id == 0);
   return TEST_PASSED;
@@ -131,10 +131,10 @@ static int device_memory_is_the_devices_type_of_dlpack(void) {
 
 static int device_memory_comes_when_it_is_asked_for(void) {
   PASSES(WriteOnHost(1));
-  ASSERT_EQ(fake_device.allocations, 0);
+  ASSERT_EQ(fake_gpu.allocations, 0);
   PASSES(Current(true, false));
   PASSES(DeviceReads(1));
-  ASSERT_EQ(fake_device.allocations, 1);
+  ASSERT_EQ(fake_gpu.allocations, 1);
   return TEST_PASSED;
 }
 
@@ -257,7 +257,7 @@ static int an_empty_vector_needs_no_device_memory(void) {
   ASSERT_OK(CeedVectorExport(none, CEED_MEM_DEVICE, CEED_EXPORT_SHARED, 1, DIMS(0), NULL, &tensor));
   ASSERT(!tensor->dl_tensor.data);
   Release(tensor);
-  ASSERT_EQ(fake_device.allocations, 0);
+  ASSERT_EQ(fake_gpu.allocations, 0);
   ASSERT_OK(CeedVectorDestroy(&none));
   return TEST_PASSED;
 }
@@ -327,7 +327,7 @@ static int copied_device_values_leave_the_array_alone(void) {
 
   ASSERT_OK(CeedVectorSetArray(vec, CEED_MEM_DEVICE, CEED_COPY_VALUES, array));
   FakeDeviceFree(array);
-  ASSERT_EQ(fake_device.within, 1);
+  ASSERT_EQ(fake_gpu.within, 1);
   PASSES(Current(false, true));
   PASSES(HostReads(1));
   return TEST_PASSED;
@@ -338,7 +338,7 @@ static int a_borrowed_device_array_is_worked_on_in_place(void) {
   const CeedScalar *read = NULL;
 
   ASSERT_OK(CeedVectorSetArray(vec, CEED_MEM_DEVICE, CEED_USE_POINTER, array));
-  ASSERT_EQ(fake_device.allocations, 0);
+  ASSERT_EQ(fake_gpu.allocations, 0);
   ASSERT_OK(CeedVectorGetArrayRead(vec, CEED_MEM_DEVICE, &read));
   ASSERT_SAME(read, array);
   ASSERT_OK(CeedVectorRestoreArrayRead(vec, &read));
@@ -393,7 +393,7 @@ static int arrays_may_be_borrowed_on_both_sides(void) {
   ASSERT_OK(CeedVectorTakeArray(vec, CEED_MEM_DEVICE, &taken));
   ASSERT_SAME(taken, device);
   PASSES(DeviceHolds(device, 41));
-  ASSERT_EQ(fake_device.allocations, 0);
+  ASSERT_EQ(fake_gpu.allocations, 0);
   FakeDeviceFree(device);
   return TEST_PASSED;
 }
@@ -404,8 +404,8 @@ static int owned_device_memory_is_released_by_the_device(void) {
   ASSERT_OK(CeedVectorSetArray(vec, CEED_MEM_DEVICE, CEED_OWN_POINTER, array));
   PASSES(HostReads(1));
   ASSERT_OK(CeedVectorDestroy(&vec));
-  ASSERT_EQ(fake_device.releases, 1);
-  fake_device.releases = 0;
+  ASSERT_EQ(fake_gpu.releases, 1);
+  fake_gpu.releases = 0;
   return TEST_PASSED;
 }
 
@@ -422,7 +422,7 @@ static int a_device_tensor_says_where_it_lies(void) {
   tensor = ExportFrom(CEED_MEM_DEVICE, CEED_EXPORT_SHARED);
   ASSERT(tensor);
   ASSERT_SAME(tensor->dl_tensor.data, array);
-  ASSERT_EQ(tensor->dl_tensor.device.device_type, CUDA);
+  ASSERT_EQ(tensor->dl_tensor.device.device_type, GpuType());
   ASSERT_EQ(tensor->dl_tensor.device.device_id, 0);
   ASSERT_EQ(tensor->dl_tensor.byte_offset, 0);
   ASSERT_OK(CeedVectorRestoreArrayRead(vec, &array));
@@ -476,7 +476,7 @@ static int writes_into_a_device_tensor_are_seen_by_every_host_read(void) {
     FakeDeviceWrite(tensor->dl_tensor.data, LENGTH, values);
     PASSES(HostReads((CeedScalar)(10 * i)));
   }
-  ASSERT_EQ(fake_device.to_host, 4);
+  ASSERT_EQ(fake_gpu.to_host, 4);
   Release(tensor);
   return TEST_PASSED;
 }
@@ -516,9 +516,9 @@ static int a_host_write_under_a_device_tensor_is_copied_back(void) {
 
   PASSES(WriteOnHost(1));
   tensor = ExportFrom(CEED_MEM_DEVICE, CEED_EXPORT_SHARED);
-  copies = fake_device.to_device;
+  copies = fake_gpu.to_device;
   PASSES(WriteOnHost(70));
-  ASSERT_EQ(fake_device.to_device, copies + 1);
+  ASSERT_EQ(fake_gpu.to_device, copies + 1);
   PASSES(DeviceHolds(tensor->dl_tensor.data, 70));
   ASSERT_OK(CeedVectorScale(vec, 0));
   ASSERT_OK(CeedVectorSetValueStrided(vec, 1, 4, 1, 1));
@@ -572,7 +572,7 @@ static int writes_into_a_host_tensor_are_seen_by_every_device_read(void) {
     for (int j = 0; j < LENGTH; j++) shared[j] = (CeedScalar)(100 * i + j);
     PASSES(DeviceReads((CeedScalar)(100 * i)));
   }
-  ASSERT_EQ(fake_device.to_device, 3);
+  ASSERT_EQ(fake_gpu.to_device, 3);
   Release(tensor);
   return TEST_PASSED;
 }
@@ -703,7 +703,7 @@ static int AskMove(CeedMemType type) {
       type == CEED_MEM_HOST ? calloc(LENGTH, sizeof *array) : FakeDeviceAllocate(LENGTH, NULL);
   int code = CeedVectorSetArray(vec, type, CEED_OWN_POINTER, array);
 
-  if (!code) fake_device.allocations += type == CEED_MEM_DEVICE;
+  if (!code) fake_gpu.allocations += type == CEED_MEM_DEVICE;
   if (code && type == CEED_MEM_HOST) free(array);
   if (code && type == CEED_MEM_DEVICE) FakeDeviceFree(array);
   return code;
@@ -776,7 +776,7 @@ static void *FakeOnDevice(CeedScalar first) {
   Count(values, first);
   memory = FakeDeviceAllocate(LENGTH, values);
   FakeInit(&fake, memory, 1, DIMS(LENGTH), NULL);
-  FakeDevice(&fake, CUDA, 0);
+  FakeDevice(&fake, GpuType(), 0);
   return memory;
 }
 
@@ -857,7 +857,7 @@ static int a_device_tensor_given_to_a_host_context_is_refused_unread(void) {
   ASSERT_OK(CeedInit("/cpu/self", &host));
   ASSERT_CODE(CEED_ERROR_INCOMPATIBLE,
               CeedVectorCreateFromDLPack(host, &fake.legacy, CEED_COPY_VALUES, &made));
-  ASSERT_SAYS("kDLCUDA");
+  ASSERT_SAYS(GpuTypeName());
   ASSERT(!made && !fake.deletions);
   ASSERT_OK(CeedDestroy(&host));
   FakeDeviceFree(memory);
@@ -935,7 +935,7 @@ static int a_full_device_is_a_clean_error(void) {
   const CeedScalar *read = NULL;
 
   PASSES(WriteOnHost(1));
-  fake_device.is_full = true;
+  fake_gpu.is_full = true;
   ASSERT_CODE(CEED_ERROR_MAJOR, CeedVectorGetArrayRead(vec, CEED_MEM_DEVICE, &read));
   ASSERT_CODE(CEED_ERROR_MAJOR, CeedVectorGetArray(vec, CEED_MEM_DEVICE, &array));
   ASSERT_CODE(CEED_ERROR_MAJOR, CeedVectorGetArrayWrite(vec, CEED_MEM_DEVICE, &array));
@@ -944,7 +944,7 @@ static int a_full_device_is_a_clean_error(void) {
   }
   ASSERT_EQ(ExportCount(vec), 0);
   ASSERT_EQ(State(vec) % 2, 0);
-  fake_device.is_full = false;
+  fake_gpu.is_full = false;
   PASSES(DeviceReads(1));
   PASSES(HostReads(1));
   return TEST_PASSED;
@@ -956,18 +956,18 @@ static int a_broken_copy_is_a_clean_error(void) {
   CeedScalar norm;
 
   PASSES(WriteOnDevice(1));
-  fake_device.is_broken = true;
-  ASSERT_CODE(CEED_ERROR_MAJOR, CeedVectorGetArrayRead(vec, CEED_MEM_HOST, &read));
-  ASSERT_CODE(CEED_ERROR_MAJOR, CeedVectorGetArray(vec, CEED_MEM_HOST, &array));
-  ASSERT_CODE(CEED_ERROR_MAJOR, CeedVectorNorm(vec, CEED_NORM_1, &norm));
-  ASSERT_CODE(CEED_ERROR_MAJOR, CeedVectorScale(vec, 2));
+  fake_gpu.is_broken = true;
+  ASSERT_CODE(CEED_ERROR_BACKEND, CeedVectorGetArrayRead(vec, CEED_MEM_HOST, &read));
+  ASSERT_CODE(CEED_ERROR_BACKEND, CeedVectorGetArray(vec, CEED_MEM_HOST, &array));
+  ASSERT_CODE(CEED_ERROR_BACKEND, CeedVectorNorm(vec, CEED_NORM_1, &norm));
+  ASSERT_CODE(CEED_ERROR_BACKEND, CeedVectorScale(vec, 2));
   for (int mode = CEED_EXPORT_SHARED; mode <= CEED_EXPORT_WRITE; mode++) {
     ASSERT(!ExportFrom(CEED_MEM_HOST, (CeedExportMode)mode));
   }
   ASSERT(!ExportFrom(CEED_MEM_HOST, CEED_EXPORT_COPY));
   ASSERT_EQ(ExportCount(vec), 0);
   ASSERT_EQ(State(vec) % 2, 0);
-  fake_device.is_broken = false;
+  fake_gpu.is_broken = false;
   PASSES(Current(false, true));
   PASSES(HostReads(1));
   return TEST_PASSED;
@@ -977,10 +977,10 @@ static int a_broken_copy_takes_no_tensor(void) {
   void *memory = FakeOnDevice(9);
 
   PASSES(WriteOnDevice(1));
-  fake_device.is_broken = true;
-  ASSERT_CODE(CEED_ERROR_MAJOR, FakeTake(vec, &fake, true, CEED_COPY_VALUES));
+  fake_gpu.is_broken = true;
+  ASSERT_CODE(CEED_ERROR_BACKEND, FakeTake(vec, &fake, true, CEED_COPY_VALUES));
   ASSERT_EQ(fake.deletions, 0);
-  fake_device.is_broken = false;
+  fake_gpu.is_broken = false;
   PASSES(HostReads(1));
   FakeDeviceFree(memory);
   return TEST_PASSED;
@@ -991,10 +991,10 @@ static int a_borrowed_array_is_not_taken_back_without_the_values(void) {
 
   ASSERT_OK(CeedVectorSetArray(vec, CEED_MEM_HOST, CEED_USE_POINTER, array));
   PASSES(WriteOnDevice(1));
-  fake_device.is_broken = true;
-  ASSERT_CODE(CEED_ERROR_MAJOR, CeedVectorTakeArray(vec, CEED_MEM_HOST, &taken));
+  fake_gpu.is_broken = true;
+  ASSERT_CODE(CEED_ERROR_BACKEND, CeedVectorTakeArray(vec, CEED_MEM_HOST, &taken));
   ASSERT(!taken);
-  fake_device.is_broken = false;
+  fake_gpu.is_broken = false;
   ASSERT_OK(CeedVectorTakeArray(vec, CEED_MEM_HOST, &taken));
   ASSERT_NUMBER(array[3], 4);
   return TEST_PASSED;
@@ -1007,9 +1007,9 @@ static int a_write_that_cannot_be_copied_back_is_an_error_and_ends(void) {
   PASSES(WriteOnHost(1));
   tensor = ExportFrom(CEED_MEM_DEVICE, CEED_EXPORT_SHARED);
   ASSERT_OK(CeedVectorGetArray(vec, CEED_MEM_HOST, &array));
-  fake_device.is_broken = true;
-  ASSERT_CODE(CEED_ERROR_MAJOR, CeedVectorRestoreArray(vec, &array));
-  fake_device.is_broken = false;
+  fake_gpu.is_broken = true;
+  ASSERT_CODE(CEED_ERROR_BACKEND, CeedVectorRestoreArray(vec, &array));
+  fake_gpu.is_broken = false;
   ASSERT_EQ(State(vec) % 2, 0);
   PASSES(WriteOnHost(2));
   PASSES(DeviceHolds(tensor->dl_tensor.data, 2));
@@ -1041,7 +1041,7 @@ static int leases_of_many_threads_copy_once(void) {
   for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
   ASSERT_EQ(failures, 0);
   PASSES(CopiesAre(1, 0));
-  ASSERT_EQ(fake_device.allocations, 1);
+  ASSERT_EQ(fake_gpu.allocations, 1);
   return TEST_PASSED;
 }
 
@@ -1227,7 +1227,7 @@ static int a_write_through_an_export_during_a_copy_is_copied_later(void) {
 
   PASSES(WriteOnHost(1));
   answer = 0;
-  fake_device.during_copy = WriteThroughAnExport;
+  fake_gpu.during_copy = WriteThroughAnExport;
   ASSERT_OK(CeedVectorGetArrayRead(vec, CEED_MEM_DEVICE, &array));
   ASSERT_OK(CeedVectorRestoreArrayRead(vec, &array));
   ASSERT_EQ(answer, 1);
@@ -1250,7 +1250,7 @@ static int nobody_writes_while_an_export_copies(void) {
 
   PASSES(WriteOnHost(1));
   answer = 0;
-  fake_device.during_copy = AskToWrite;
+  fake_gpu.during_copy = AskToWrite;
   tensor = ExportFrom(CEED_MEM_DEVICE, CEED_EXPORT_SHARED);
   ASSERT(tensor);
   ASSERT_EQ(answer, CEED_ERROR_ACCESS);
@@ -1350,7 +1350,7 @@ static int a_strided_device_tensor_is_adopted_by_a_fab_and_never_copied(void) {
   Fake fake;
 
   FakeInit(&fake, memory, 2, DIMS(2, 1), DIMS(2, 1));
-  FakeDevice(&fake, CUDA, 0);
+  FakeDevice(&fake, GpuType(), 0);
   ASSERT_CODE(
       CEED_ERROR_INCOMPATIBLE,
       CeedFabCreateFromDLPackVersioned(ceed, &fake.versioned, CEED_ORDER_XYZN, (const CeedInt[]){0},

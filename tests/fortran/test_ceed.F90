@@ -15,6 +15,7 @@ program test_ceed
   call run("an_unknown_resource_is_an_error_that_lists_those_there_are", &
            an_unknown_resource_is_an_error_that_lists_those_there_are)
   call run("a_host_context_prefers_host_memory", a_host_context_prefers_host_memory)
+  call run("host_memory_is_the_hosts_in_dlpack", host_memory_is_the_hosts_in_dlpack)
   call run("a_host_context_has_no_streams", a_host_context_has_no_streams)
   call run("view_prints_resource_precision_and_memory", view_prints_resource_precision_and_memory)
   call run("destroy_sets_null_and_is_safe_twice", destroy_sets_null_and_is_safe_twice)
@@ -64,8 +65,22 @@ contains
     if (bad(HERE, logical(is_deterministic))) return
   end subroutine
 
+  subroutine host_memory_is_the_hosts_in_dlpack
+    integer(c_int32_t) :: device_type = -1, device_id = -1
+
+    if (bad(HERE, ceed_get_dlpack_device(ceed, ceed_mem_host, device_type, device_id))) return
+    if (bad(HERE, device_type == 1 .and. device_id == 0)) return
+    if (bad(HERE, ceed_get_dlpack_device(ceed, ceed_mem_device, device_type, device_id), &
+            ceed_error_backend)) return
+  end subroutine
+
   subroutine a_host_context_has_no_streams
+    type(c_ptr) :: stream = c_null_ptr
+
     if (bad(HERE, ceed_set_stream(ceed, c_null_ptr), ceed_error_unsupported)) return
+    if (bad(HERE, ceed_get_stream(ceed, stream), ceed_error_unsupported)) return
+    if (bad(HERE, ceed_order_before(ceed, c_null_ptr), ceed_error_unsupported)) return
+    if (bad(HERE, ceed_order_after(ceed, c_null_ptr), ceed_error_unsupported)) return
   end subroutine
 
   subroutine view_prints_resource_precision_and_memory

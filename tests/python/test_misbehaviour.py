@@ -243,7 +243,7 @@ def test_an_interface_at_what_is_no_integer_is_a_type_error(address):
 @pytest.mark.parametrize("item_size", [0, -8, 1, 16, 2**40])
 def test_an_entry_of_another_size_is_refused(item_size):
     with pytest.raises(ValueError, match="8 or 4 bytes"):
-        _exchange.borrow_address(None, 0, False, item_size, (), None)
+        _exchange.borrow_address(None, 0, False, item_size, (), None, 1)
 
 
 def test_more_axes_than_a_tensor_has_are_refused():
