@@ -14,6 +14,8 @@ from .compiled import compile_function
 from .context import QFunctionContext
 
 if TYPE_CHECKING:
+    import libceed
+
     from .vector import Vector
 
 
@@ -34,11 +36,13 @@ class QFunction(Object):
     <pyceedlike.QFunction of u, qdata to v, float64>
     """
 
-    __slots__ = ("_context", "_is_python")
+    __slots__ = ("_code", "_context", "_is_python")
     _kind = "QFunction"
+    _code: tuple[int, Any, bytes] | None  # block length, C function and source of the user's own
 
     def __init__(self, ceed: Ceed, create: str, *arguments: Any) -> None:
         super().__init__(ceed, create, *arguments)
+        self._code = arguments if create == "CeedQFunctionCreateInterior" else None
         self._context: QFunctionContext | None = None
         self._is_python = False
 
@@ -125,6 +129,16 @@ class QFunction(Object):
                 )
         vectors = [[handle_of(library, "Vector", x) for x in side] for side in (inputs, outputs)]
         self._call("Apply", q, *(library.ffi.new("CeedVector[]", side) for side in vectors))
+
+    def to_libceed(self, ceed: libceed.Ceed) -> libceed.QFunction:
+        """Return libCEED's QFunction of the same C function, for its operators.
+
+        libCEED calls it by its address, with a copy of this one's context. Raises CeedUnsupportedError for a function that NumPy or JAX runs and
+        for one of the gallery, CeedIncompatibleError for a libCEED of another precision.
+        """
+        from .interop.libceed import qfunction
+
+        return qfunction(self, ceed)
 
     def _counts(self) -> Sequence[int]:
         """Return the numbers of inputs and outputs."""
