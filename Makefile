@@ -371,6 +371,7 @@ check:
 PETSC_PACKAGES = wheel cython mpi4py petsc==3.26.1 petsc4py==3.26.1
 PETSC_OPTIONS = --with-fc=0 --with-cxx=0 --with-debugging=0 --with-x=0 --with-ssl=0 --with-cuda=0
 PETSC_TESTS = mpi4py petsc petsc_examples
+PETSC_VENV = build/petsc
 $(VENV)/.have-petsc: | $(VENV)/.have-test
 	@echo '  PIP  $(PETSC_PACKAGES)'
 	@for package in $(PETSC_PACKAGES); do \
@@ -380,8 +381,8 @@ $(VENV)/.have-petsc: | $(VENV)/.have-test
 check-petsc:
 	@command -v mpicc mpirun >/dev/null || { echo 'needs MPI: apt install libopenmpi-dev openmpi-bin \
 	  libblas-dev liblapack-dev, and petsc-dev for the example in C' >&2; exit 1; }
-	+@$(MAKE) --no-print-directory VENV=build/petsc build/petsc/.have-petsc
-	+@$(MAKE) --no-print-directory VENV=build/petsc test-python \
+	+@$(MAKE) --no-print-directory VENV=$(PETSC_VENV) $(PETSC_VENV)/.have-petsc
+	+@$(MAKE) --no-print-directory VENV=$(PETSC_VENV) test-python \
 	  PYTEST_ARGS='$(PETSC_TESTS:%=tests/python/test_%.py)'
 
 # ---- Installation --------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ static PetscErrorCode CreateQuads(PetscInt n, DM *dm) {
   PetscCall(DMSetUp(*dm));
   PetscCall(DMDASetElementType(*dm, DMDA_ELEMENT_Q1));
   PetscCall(DMDASetUniformCoordinates(*dm, 0, 1, 0, 1, 0, 1));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 /* Process 0 gives n x n quads, cut in two, and PETSc distributes them. */
@@ -90,7 +90,7 @@ static PetscErrorCode CreateTriangles(PetscInt n, DM *dm) {
   PetscCall(DMPlexCreateSection(*dm, NULL, ncomp, ndof, 0, NULL, NULL, NULL, NULL, &section));
   PetscCall(DMSetLocalSection(*dm, section));
   PetscCall(PetscSectionDestroy(&section));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 /* ---- Elements ------------------------------------------------------------------------------ */
@@ -107,9 +107,9 @@ static PetscErrorCode GetQuads(DM dm, CeedInt *count, CeedInt **offsets) {
   for (PetscInt i = 0; i < 4 * n; i++) {
     (*offsets)[i] = (CeedInt)elements[i / 4 * 4 + order[i % 4]];
   }
-  PetscCall(DMDARestoreElements(dm, &n, &size, &elements));
   *count = (CeedInt)n;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMDARestoreElements(dm, &n, &size, &elements));
+  PetscFunctionReturn(0);
 }
 
 /* Triangles of a DMPlex, by places in local vectors: its vertices are numbered one by one. */
@@ -131,7 +131,7 @@ static PetscErrorCode GetTriangles(DM dm, CeedInt *count, CeedInt **offsets) {
     PetscCall(DMPlexRestoreTransitiveClosure(dm, cell, PETSC_TRUE, &n, &points));
   }
   *count = (CeedInt)(end - begin);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 static int CreateBasis(Ceed ceed, bool is_quad, CeedInt ncomp, CeedBasis *basis) {
@@ -149,7 +149,7 @@ static int CreateBasis(Ceed ceed, bool is_quad, CeedInt ncomp, CeedBasis *basis)
 /* ---- The operator -------------------------------------------------------------------------- */
 
 static PetscErrorCode CreateOperator(App *app, Ceed ceed, bool is_quad, PetscReal a) {
-  CeedInt count, size = is_quad ? 4 : 3, *offsets;
+  CeedInt count = 0, size = is_quad ? 4 : 3, *offsets;
   CeedElemRestriction restriction, restriction_x;
   CeedBasis basis, basis_x;
   CeedQFunction residual, jacobian;
@@ -203,7 +203,7 @@ static PetscErrorCode CreateOperator(App *app, Ceed ceed, bool is_quad, PetscRea
   CeedTry(CeedBasisDestroy(&basis));
   CeedTry(CeedBasisDestroy(&basis_x));
   CeedTry(CeedVectorDestroy(&x));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 /* Find the nodes on the sides of the square, and those of them whose rows this process has. */
@@ -238,7 +238,7 @@ static PetscErrorCode FindFixed(App *app) {
     app->rows[app->nrows++] = numbers[k] - start;
   }
   PetscCall(PetscFree(numbers));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 /* ---- What PETSc calls ---------------------------------------------------------------------- */
@@ -256,7 +256,7 @@ static PetscErrorCode Gather(App *app, Vec x, CeedVector ours, bool with_values)
     array[app->fixed[k]] = with_values ? app->values[k] : 0;
   }
   CeedTry(CeedVectorRestoreArray(ours, &array));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 /* Set y to the sum of the local vectors, and to x minus the values where they are given. */
@@ -280,7 +280,7 @@ static PetscErrorCode Add(App *app, Vec x, bool with_values, Vec y) {
   }
   PetscCall(VecRestoreArray(y, &to));
   PetscCall(VecRestoreArrayRead(x, &from));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 static PetscErrorCode Residual(SNES snes, Vec x, Vec f, void *context) {
@@ -291,7 +291,7 @@ static PetscErrorCode Residual(SNES snes, Vec x, Vec f, void *context) {
   PetscCall(Gather(app, x, app->u, true));
   CeedTry(CeedOperatorApply(app->op, app->u, app->v, CEED_REQUEST_IMMEDIATE));
   PetscCall(Add(app, x, true, f));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 static PetscErrorCode Linearise(SNES snes, Vec x, Mat J, Mat P, void *context) {
@@ -303,7 +303,7 @@ static PetscErrorCode Linearise(SNES snes, Vec x, Mat J, Mat P, void *context) {
   PetscCall(Gather(app, x, app->state, true));
   PetscCall(MatAssemblyBegin(J, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(J, MAT_FINAL_ASSEMBLY));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 static PetscErrorCode Multiply(Mat J, Vec x, Vec y) {
@@ -314,7 +314,7 @@ static PetscErrorCode Multiply(Mat J, Vec x, Vec y) {
   PetscCall(Gather(app, x, app->u, false));
   CeedTry(CeedOperatorApplyJacobian(app->op, app->u, app->v, CEED_REQUEST_IMMEDIATE));
   PetscCall(Add(app, x, false, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 /* ---- Solve --------------------------------------------------------------------------------- */
@@ -347,7 +347,7 @@ static PetscErrorCode Solve(App *app, PetscReal a, Vec u, SNES *solver) {
   PetscCall(SNESSolve(snes, NULL, u));
   PetscCall(MatDestroy(&J));
   PetscCall(VecDestroy(&f));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 /* Write x, y and u of the nodes of all processes, if asked to; return the largest error. */
@@ -383,7 +383,7 @@ static PetscErrorCode Compare(DM dm, Vec u, const char *path, PetscReal *error) 
   PetscCall(VecRestoreArrayRead(u, &array));
   PetscCall(VecRestoreArrayRead(coordinates, &x));
   PetscCall(ISLocalToGlobalMappingRestoreIndices(map, &numbers));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 static PetscErrorCode Run(bool *good) {
@@ -429,7 +429,7 @@ static PetscErrorCode Run(bool *good) {
   CeedTry(CeedVectorDestroy(&app.state));
   CeedTry(CeedOperatorDestroy(&app.op));
   CeedTry(CeedDestroy(&ceed));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 int main(int argc, char **argv) {

@@ -9,6 +9,7 @@ elements. The program fails (exit code 1) unless the solution is right. Options 
 """
 
 import argparse
+import importlib
 import sys
 
 import laws
@@ -57,10 +58,11 @@ def solve(dm: PETSc.DM, part: Part) -> tuple[PETSc.SNES, PETSc.Vec]:
     u, x = part.field(space), space.coordinates
     state = ceed.Vector(dm.createLocalVec().getLocalSize())
     at = part.field(space, state)
-    physics = laws.by_jax if chosen.physics == "jax" else laws.by_numba
+    physics = importlib.import_module({"jax": "laws", "numba": "laws_numba"}[chosen.physics])
     op = space.operator(
-        *physics(ceed, chosen.a), u=u, du=u, v=u, dv=u, u_at=at, du_at=at, x=x, dx=x
+        *physics.qfunctions(ceed), u=u, du=u, v=u, dv=u, u_at=at, du_at=at, x=x, dx=x
     )
+    op.set_context_fields(a=chosen.a)
 
     sides = np.flatnonzero(np.isclose(part.mesh.nodes * (1 - part.mesh.nodes), 0).any(axis=1))
     values = laws.exact(*part.mesh.nodes[sides].T)

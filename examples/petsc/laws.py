@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The physics: -div (1 + a u^2) grad u = f in two dimensions, where f is such that u is known."""
+"""The physics, in JAX: -div (1 + a u^2) grad u = f, where f is such that u is known."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -14,9 +14,6 @@ def exact(x, y):
     return np.sin(x + 2 * y)
 
 
-# ---- JAX, which becomes C and has a Jacobian -----------------------------------------------------
-
-
 @native.qfunction(*INPUTS, v=Interp(), dv=Grad(2))
 def diffusion(u, du, x, dx, w, *, a=1.0):
     """Return what a test function and its derivatives are multiplied by, at one point."""
@@ -27,53 +24,6 @@ def diffusion(u, du, x, dx, w, *, a=1.0):
     return -f * dV, inverse.T @ flux * dV
 
 
-def by_jax(ceed: Ceed, a: float) -> tuple[QFunction, QFunction]:
-    """Return the QFunctions of the residual and of its Jacobian."""
-    both = diffusion.qfunction(ceed), diffusion.jvp(of=["u", "du"]).qfunction(ceed)
-    for qf in both:
-        qf.context.set_fields(a=a)
-    return both
-
-
-# ---- NumPy, which numba compiles for blocks of points --------------------------------------------
-
-
-def geometry(dx, w):
-    """Return the inverse of the Jacobian, by rows, and the volume of each point."""
-    det = dx[0, 0] * dx[1, 1] - dx[0, 1] * dx[1, 0]
-    return dx[1, 1] / det, -dx[0, 1] / det, -dx[1, 0] / det, dx[0, 0] / det, w * det
-
-
-def numba_diffusion(u, du, x, dx, w, *, a=1.0):
-    """Return the same for all points of a block."""
-    s, c = np.sin(x[0] + 2 * x[1]), np.cos(x[0] + 2 * x[1])
-    f = 5 * ((1 + a * s * s) * s - 2 * a * s * c * c)
-    xx, xy, yx, yy, dV = geometry(dx, w)
-    k = (1 + a * u * u) * dV
-    flux = k * (xx * du[0] + xy * du[1]), k * (yx * du[0] + yy * du[1])
-    return -f * dV, np.stack((xx * flux[0] + yx * flux[1], xy * flux[0] + yy * flux[1]))
-
-
-def numba_slope(u, du, u_at, du_at, dx, w, *, a=1.0):
-    """Return the derivative along u at a state."""
-    xx, xy, yx, yy, dV = geometry(dx, w)
-    k, dk = (1 + a * u_at * u_at) * dV, 2 * a * u_at * u * dV
-    first, second = k * du[0] + dk * du_at[0], k * du[1] + dk * du_at[1]
-    flux = xx * first + xy * second, yx * first + yy * second
-    return 0 * u, np.stack((xx * flux[0] + yx * flux[1], xy * flux[0] + yy * flux[1]))
-
-
-def by_numba(ceed: Ceed, a: float) -> tuple[QFunction, QFunction]:
-    """Return the same QFunctions, where the Jacobian is derived by hand."""
-    from numba import njit
-
-    global geometry
-    geometry = njit(geometry)
-    state = [Interp(), Grad(2), Interp(), Grad(2), Grad(2, 2), Weight()]
-    both = [
-        ceed.qfunction(*inputs, engine="numba", v=Interp(), dv=Grad(2))(function)
-        for inputs, function in ((INPUTS, numba_diffusion), (state, numba_slope))
-    ]
-    for qf in both:
-        qf.context.set_fields(a=a)
-    return tuple(both)
+def qfunctions(ceed: Ceed) -> tuple[QFunction, QFunction]:
+    """Return the QFunctions of the residual and of its Jacobian, which JAX derives."""
+    return diffusion.qfunction(ceed), diffusion.jvp(of=["u", "du"]).qfunction(ceed)
