@@ -133,8 +133,9 @@ class QFunction(Object):
     def to_libceed(self, ceed: libceed.Ceed) -> libceed.QFunction:
         """Return libCEED's QFunction of the same C function, for its operators.
 
-        libCEED calls it by its address, with a copy of this one's context. Raises CeedUnsupportedError for a function that NumPy or JAX runs and
-        for one of the gallery, CeedIncompatibleError for a libCEED of another precision.
+        libCEED calls it by its address, with a copy of this one's context. Raises
+        CeedUnsupportedError for a function that NumPy or JAX runs and for one of the gallery,
+        CeedIncompatibleError for a libCEED of another precision.
         """
         from .interop.libceed import qfunction
 

@@ -7,26 +7,26 @@
 /// DMDA of quads or a DMPlex of triangles; PETSc divides it, and each process applies the operator
 /// to its elements. The physics is that of laws.py: diffusion.h was made by `python -m pyceedlike
 /// compile`, and the program needs no Python. It fails unless the solution is right.
+#include "diffusion.h"
+
 #include <ceedlike.h>
 #include <petscdmda.h>
 #include <petscdmplex.h>
 #include <petscsnes.h>
 #include <string.h>
 
-#include "diffusion.h"
-
 #if defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE)
 #error "PETSc computes in other numbers than libceedlike: use a PETSc of real double precision"
 #endif
 
 /* Call a function of ours as PETSc's are called. */
-#define CeedTry(call)                                                                     \
-  do {                                                                                    \
-    if (call) {                                                                           \
-      const char *text = "";                                                              \
-      (void)CeedGetErrorMessage(NULL, &text);                                             \
-      SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "%s", text);                                \
-    }                                                                                     \
+#define CeedTry(call)                                      \
+  do {                                                     \
+    if (call) {                                            \
+      const char *text = "";                               \
+      (void)CeedGetErrorMessage(NULL, &text);              \
+      SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "%s", text); \
+    }                                                      \
   } while (0)
 
 typedef struct {
@@ -76,8 +76,8 @@ static PetscErrorCode CreateTriangles(PetscInt n, DM *dm) {
     memcpy(cells + 3 * ncells, two, sizeof two);
     ncells += 2;
   }
-  PetscCall(DMPlexCreateFromCellListPetsc(PETSC_COMM_WORLD, 2, ncells, nnodes, 3, PETSC_TRUE,
-                                          cells, 2, nodes, &whole));
+  PetscCall(DMPlexCreateFromCellListPetsc(PETSC_COMM_WORLD, 2, ncells, nnodes, 3, PETSC_TRUE, cells,
+                                          2, nodes, &whole));
   PetscCall(PetscFree2(cells, nodes));
   PetscCall(DMPlexDistribute(whole, 0, NULL, dm));
   if (*dm) {
@@ -163,7 +163,8 @@ static PetscErrorCode CreateOperator(App *app, Ceed ceed, bool is_quad, PetscRea
   PetscCall(VecGetLocalSize(app->local, &n));
   PetscCheck(n <= INT32_MAX / 2, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
              "a process has more unknowns than a CeedInt counts");
-  PetscCall(is_quad ? GetQuads(app->dm, &count, &offsets) : GetTriangles(app->dm, &count, &offsets));
+  PetscCall(is_quad ? GetQuads(app->dm, &count, &offsets)
+                    : GetTriangles(app->dm, &count, &offsets));
   CeedTry(CeedElemRestrictionCreate(ceed, count, size, 1, 1, n, CEED_MEM_HOST, CEED_COPY_VALUES,
                                     offsets, &restriction));
   for (CeedInt i = 0; i < count * size; i++) offsets[i] *= 2;
@@ -185,7 +186,8 @@ static PetscErrorCode CreateOperator(App *app, Ceed ceed, bool is_quad, PetscRea
   CeedTry(diffusion_create(ceed, &residual));
   CeedTry(diffusion_jvp_create(ceed, &jacobian));
   CeedTry(CeedOperatorCreate(ceed, residual, jacobian, CEED_QFUNCTION_NONE, &app->op));
-  const char *active[] = {"u", "du", "v", "dv"}, *state[] = {"u_at", "du_at"}, *place[] = {"x", "dx"};
+  const char *active[] = {"u", "du", "v", "dv"}, *state[] = {"u_at", "du_at"},
+             *place[] = {"x", "dx"};
   for (int i = 0; i < 4; i++) {
     CeedTry(CeedOperatorSetField(app->op, active[i], restriction, basis, CEED_VECTOR_ACTIVE));
   }
@@ -275,8 +277,7 @@ static PetscErrorCode Add(App *app, Vec x, bool with_values, Vec y) {
   PetscCall(VecGetArrayRead(x, &from));
   PetscCall(VecGetArray(y, &to));
   for (PetscInt k = 0; k < app->nrows; k++) {
-    to[app->rows[k]] =
-        from[app->rows[k]] - (with_values ? app->values[app->row_fixed[k]] : 0);
+    to[app->rows[k]] = from[app->rows[k]] - (with_values ? app->values[app->row_fixed[k]] : 0);
   }
   PetscCall(VecRestoreArray(y, &to));
   PetscCall(VecRestoreArrayRead(x, &from));

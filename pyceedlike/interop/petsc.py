@@ -50,9 +50,10 @@ def lend(ours: Vector, vec: PETSc.Vec) -> Iterator[PETSc.Vec]:
 
     The memory of ours lies where JAX can share it, that of PETSc need not. In the block the entries
     are for PETSc alone; after it ours holds the results, and the Vec has its own memory back, with
-    the values from before; what the block left of PETSc's arrays is of no use then. Raises CeedDimensionError where the Vec has another number of entries in
-    this process, CeedIncompatibleError for another precision, CeedAccessError while the memory of
-    either is in use, at the end of the block too.
+    the values from before; arrays that PETSc gave of the Vec must not outlive the block. Raises
+    CeedDimensionError where the Vec has another number of entries in this process,
+    CeedIncompatibleError for another precision, CeedAccessError while the memory of either is in
+    use, at the end of the block too.
 
     >>> from petsc4py import PETSc
     >>> ours, vec = pyceedlike.Ceed().Vector(3), PETSc.Vec().createSeq(3)

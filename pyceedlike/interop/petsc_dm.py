@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Operators on the distributed meshes of PETSc: the parts of DMDA and DMPlex, matrices, equations."""
+"""Operators on PETSc's distributed meshes, DMDA and DMPlex: as matrices, as equations."""
 
 from __future__ import annotations
 
@@ -77,7 +77,9 @@ class Part:
             )
         shape = coordinates.shape[1], elements.shape[1]
         if shape not in tables:
-            raise CeedIncompatibleError(f"cells of {shape[1]} vertices in {shape[0]}-D are not known")
+            raise CeedIncompatibleError(
+                f"cells of {shape[1]} vertices in {shape[0]}-D are not known"
+            )
         topology, order = tables[shape]
         nodes, elements = numpy.unique(elements[:, order], return_inverse=True)
         elements = elements.reshape(-1, len(order))
@@ -269,7 +271,9 @@ def _of_dmplex(dm: PETSc.DM) -> _Tables:
     vertices = range(first, last)
     ncomp = section.getDof(first) if last > first else 0
     if section.getStorageSize() != ncomp * len(vertices) or not ncomp:
-        raise CeedIncompatibleError("the section of the DMPlex has unknowns elsewhere than at vertices")
+        raise CeedIncompatibleError(
+            "the section of the DMPlex has unknowns elsewhere than at vertices"
+        )
     begin, end = dm.getHeightStratum(0)
     shared = dm.getPointSF().getGraph()[1]
     if shared is not None and ((begin <= shared) & (shared < end)).any():
