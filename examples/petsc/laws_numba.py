@@ -18,7 +18,7 @@ def geometry(dx, w):
 
 
 def diffusion(u, du, x, dx, w, *, a=1.0):
-    """Return what test functions and their derivatives are multiplied by, at the points of a block."""
+    """Return what test functions and their derivatives are multiplied by, at all points."""
     s, c = np.sin(x[0] + 2 * x[1]), np.cos(x[0] + 2 * x[1])
     f = 5 * ((1 + a * s * s) * s - 2 * a * s * c * c)
     xx, xy, yx, yy, dV = geometry(dx, w)
