@@ -56,7 +56,7 @@ def solve(dm: PETSc.DM, part: Part) -> tuple[PETSc.SNES, PETSc.Vec]:
     ceed = Ceed()
     space = part.mesh.space(ceed, 1)
     u, x = part.field(space), space.coordinates
-    state = ceed.Vector(dm.createLocalVec().getLocalSize())
+    state = ceed.Vector(part.size)
     at = part.field(space, state)
     physics = importlib.import_module({"jax": "laws", "numba": "laws_numba"}[chosen.physics])
     op = space.operator(

@@ -49,10 +49,10 @@ class Part:
     """The elements of a DMDA or DMPlex that this process has, each being in one process.
 
     mesh is those elements as a Mesh of order 1, `places` where its nodes begin in a local vector of
-    the DM, [node]; a node's components lie one behind the other. A DMDA needs a stencil of boxes,
-    one wide, and coordinates; a DMPlex a section with unknowns at the vertices only, no overlap,
-    and cells of one kind. Raises CeedIncompatibleError for another DM, CeedDimensionError in a
-    process that has no elements.
+    the DM, [node], and `size` the length of that; a node's components lie one behind the other. A
+    DMDA needs a stencil of boxes, one wide, and coordinates; a DMPlex a section with unknowns at
+    the vertices only, no overlap, and cells of one kind. Raises CeedIncompatibleError for another
+    DM, CeedDimensionError in a process that has no elements.
 
     >>> from petsc4py import PETSc
     >>> dm = PETSc.DMDA().create([4, 3], stencil_type="box", stencil_width=1, comm=PETSc.COMM_SELF)
@@ -85,21 +85,16 @@ class Part:
         elements = elements.reshape(-1, len(order))
         self.mesh = Mesh(coordinates[nodes], elements, topology)
         self.places = places[nodes]
+        self.size = dm.createLocalVec().getLocalSize()
 
     def field(self, space: Space, vector: Vector | StandIn = VECTOR_ACTIVE) -> OperatorField:
         """Return a function of a space on the mesh as a field of an operator on local vectors."""
-        import numpy
-
         if space.mesh is not self.mesh or space.order != 1 or space.ncomp != self.ncomp:
             raise CeedIncompatibleError(
                 f"the unknowns of the DM are those of mesh.space(ceed, 1, {self.ncomp})"
             )
         offsets = self.places[space.offsets]
-        size = self.dm.createLocalVec().getLocalSize()
-        if size > numpy.iinfo("int32").max:
-            raise CeedDimensionError(f"a process has at most 2^31 - 1 unknowns, not {size}")
-        sizes = *offsets.shape, self.ncomp, 1, size
-        r = space.ceed.ElemRestriction(*sizes, offsets)
+        r = space.ceed.ElemRestriction(*offsets.shape, self.ncomp, 1, self.size, offsets)
         return OperatorField(r, space.basis, vector)
 
     def unknowns(self, nodes: Any) -> numpy.ndarray:
@@ -139,7 +134,6 @@ class Equations:
         fixed: Any = (),
         values: Any = 0.0,
     ) -> None:
-        self._all = _Global(op, dm, fixed)
         self._slope = _Matrix(op, dm, fixed)
         self.values = values
         self.state = state
@@ -149,29 +143,31 @@ class Equations:
 
     def residual(self, snes: PETSc.SNES, x: PETSc.Vec, f: PETSc.Vec) -> None:
         """Set f to op(x), and to the distance from the values where they are given."""
-        every = self._all
-        every.gather(x, every.u, self.values)
-        every.op.apply(every.u, every.v)
-        every.add(every.v, f)
-        with every.u.array_read() as local:
-            every.set_rows(f, x.getArray(readonly=True)[every.rows] - local[every.owned])
+        slope = self._slope
+        slope.gather(x, slope.u, self.values)
+        slope.op.apply(slope.u, slope.v)
+        slope.add(slope.v, f)
+        with slope.u.array_read() as local:
+            slope.set_rows(f, x.getArray(readonly=True)[slope.rows] - local[slope.owned])
 
     def jacobian(self, snes: PETSc.SNES, x: PETSc.Vec, J: PETSc.Mat, P: PETSc.Mat) -> None:  # noqa: N803
         """Linearise the matrix at x."""
         if self.state is not None:
-            self._all.gather(x, self.state, self.values)
+            self._slope.gather(x, self.state, self.values)
         for matrix in (J, P):
             matrix.assemble()
 
 
-class _Global:
-    """An operator on local vectors, with what takes global ones to them and back."""
+class _Matrix:
+    """The Jacobian of an operator on local vectors as a matrix on global ones.
+
+    PETSc calls its methods by their names.
+    """
 
     def __init__(self, op: Operator, dm: PETSc.DM, fixed: Any) -> None:
         import numpy
 
-        self.op, self.dm = op, dm
-        self.local, self.sizes = dm.createLocalVec(), dm.createGlobalVec().getSizes()
+        self.op, self.dm, self.local = op, dm, dm.createLocalVec()
         n = self.local.getLocalSize()
         if op.shape != (n, n):
             raise CeedDimensionError(
@@ -181,7 +177,8 @@ class _Global:
         self.u, self.v = op.ceed.Vector(n), op.ceed.Vector(n)
         self.u.set_value(0)
         self.fixed = numpy.asarray(fixed, int).ravel()
-        start, end = dm.createGlobalVec().getOwnershipRange()
+        vec = dm.createGlobalVec()
+        self.sizes, (start, end) = vec.getSizes(), vec.getOwnershipRange()
         numbers = dm.getLGMap().getIndices()[self.fixed]
         mine = (start <= numbers) & (numbers < end)
         self.rows, self.owned = numbers[mine] - start, self.fixed[mine]
@@ -203,10 +200,6 @@ class _Global:
         """Set the entries of y in this process that are fixed."""
         with y.getBuffer() as array:
             array[self.rows] = values
-
-
-class _Matrix(_Global):
-    """The Jacobian as a matrix, of which PETSc calls the methods by their names."""
 
     def as_petsc(self) -> PETSc.Mat:
         """Return the matrix."""
@@ -267,32 +260,34 @@ def _of_dmda(dm: PETSc.DM) -> _Tables:
 def _of_dmplex(dm: PETSc.DM) -> _Tables:
     import numpy
 
-    section, first, last = dm.getLocalSection(), *dm.getDepthStratum(0)
+    section, where, dim = dm.getLocalSection(), dm.getCoordinateSection(), dm.getCoordinateDim()
+    first, last = dm.getDepthStratum(0)
     vertices = range(first, last)
-    ncomp = section.getDof(first) if last > first else 0
-    if section.getStorageSize() != ncomp * len(vertices) or not ncomp:
-        raise CeedIncompatibleError(
-            "the section of the DMPlex has unknowns elsewhere than at vertices"
-        )
+    ncomp = max(map(section.getDof, vertices), default=0) if section else 0
+    if vertices and (not ncomp or section.getStorageSize() != ncomp * len(vertices)):
+        raise CeedIncompatibleError("the DMPlex needs a section with unknowns at the vertices only")
+    rows = []
+    for cell in range(*_own_cells(dm)):
+        points = dm.getTransitiveClosure(cell)[0]
+        rows.append(points[(first <= points) & (points < last)] - first)
+    lengths = {*map(len, rows)}
+    if len(lengths) > 1:
+        raise CeedIncompatibleError(f"the cells have {lengths} vertices: all must be of one kind")
+    starts = numpy.array([where.getOffset(v) for v in vertices], int)
+    points = dm.getCoordinatesLocal().getArray(readonly=True)[starts[:, None] + numpy.arange(dim)]
+    places = numpy.array([section.getOffset(v) for v in vertices], int)
+    return points, numpy.array(rows), places, ncomp
+
+
+def _own_cells(dm: PETSc.DM) -> tuple[int, int]:
+    """Return where the numbers of cells begin and end, none of which another process has."""
     begin, end = dm.getHeightStratum(0)
     shared = dm.getPointSF().getGraph()[1]
     if shared is not None and ((begin <= shared) & (shared < end)).any():
         raise CeedIncompatibleError(
             "the cells of a DMPlex with overlap would count twice: distribute(overlap=0)"
         )
-    lengths, rows = set(), []
-    for cell in range(begin, end):
-        points = dm.getTransitiveClosure(cell)[0]
-        rows.append(points[(first <= points) & (points < last)] - first)
-        lengths.add(len(rows[-1]))
-    if len(lengths) > 1:
-        raise CeedIncompatibleError(f"the cells have {lengths} vertices: all must be of one kind")
-    where = dm.getCoordinateSection()
-    dim = dm.getCoordinateDim()
-    starts = numpy.array([where.getOffset(v) for v in vertices])
-    array = dm.getCoordinatesLocal().getArray(readonly=True)
-    places = numpy.array([section.getOffset(v) for v in vertices])
-    return array[starts[:, None] + numpy.arange(dim)], numpy.array(rows), places, ncomp
+    return begin, end
 
 
 _ELEMENTS = {"da": (_DMDA, _of_dmda), "plex": (_DMPLEX, _of_dmplex)}

@@ -443,7 +443,7 @@ def test_newton_converges_quadratically_where_the_state_is_that_of_the_point():
     part = Part(dm)
     ceed = pyceedlike.Ceed(scalar=SCALAR)
     space = part.mesh.space(ceed, 1)
-    state = ceed.Vector(dm.createLocalVec().getLocalSize())
+    state = ceed.Vector(part.size)
     interp, data = pyceedlike.Interp(), pyceedlike.Data()
 
     @ceed.qfunction(interp, data, v=interp)
@@ -476,6 +476,10 @@ def vertices_and_edges():
     return dm
 
 
+def without_section():
+    return PETSc.DMPlex().createBoxMesh([2, 2], simplex=False, comm=PETSc.COMM_SELF)
+
+
 def star():
     return PETSc.DMDA().create([4, 4], stencil_type="star", stencil_width=1, comm=PETSc.COMM_SELF)
 
@@ -487,7 +491,8 @@ def nowhere():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (vertices_and_edges, "elsewhere than at vertices"),
+        (vertices_and_edges, "at the vertices only"),
+        (without_section, "needs a section"),
         (star, "stencil_type"),
         (nowhere, "no coordinates"),
         (lambda: PETSc.DMShell().create(comm=PETSc.COMM_SELF), "shell"),
@@ -496,6 +501,11 @@ def nowhere():
 def test_meshes_that_have_no_part_are_refused_by_name(make, message):
     with pytest.raises(pyceedlike.CeedIncompatibleError, match=message):
         Part(make())
+
+
+def test_a_process_without_elements_is_an_error_that_names_it():
+    with pytest.raises(pyceedlike.CeedDimensionError, match="process 0 of 1 has no elements"):
+        Part(box(0, 3))
 
 
 def test_another_space_and_another_size_are_refused():
