@@ -6,6 +6,8 @@
 # make test       the tests in C, in Python, and in Fortran where there is a compiler (FC)
 # make check      what every change must pass: format, two compilers, sanitizers, valgrind, the
 #                 examples, the site, and the tests against a wheel in an empty environment
+# make check-petsc  the tests with PETSc and MPI, and examples/petsc on 1, 2 and 4 processes; PETSc
+#                 is built once, in build/petsc, in about 10 minutes
 # make bench      what exchange, arithmetic, QFunctions and operators cost: tables in build/bench
 # make docs       the site, in build/docs/site
 # make data       a plotfile of a real flame, which tests and docs read where it is: 17 MB
@@ -53,7 +55,8 @@ LIBS = -lm -ldl
 .DEFAULT_GOAL := lib
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: lib data demo demo-heat demo-heat-fortran test test-c test-fortran test-python check check-format check-wheel \
+.PHONY: lib data demo demo-heat demo-heat-fortran test test-c test-fortran test-python check \
+        check-format check-wheel check-petsc \
         bench docs fuzz format venv install uninstall clean always
 
 # The beginning of a command: its short form is shown, or with V=1 the command itself.
@@ -381,6 +384,25 @@ check:
 	$(call sub,demo)
 	$(call sub,docs)
 	$(call sub,check-wheel)
+
+# Tests with PETSc from PyPI in an environment of their own, over the MPI that is installed. petsc4py
+# knows the place of the PETSc that it was built against, so no wheel of a cache will do.
+PETSC_VENV = build/petsc
+PETSC_PACKAGES = wheel cython mpi4py petsc==3.26.1 petsc4py==3.26.1
+PETSC_OPTIONS = --with-fc=0 --with-cxx=0 --with-debugging=0 --with-x=0 --with-ssl=0 --with-cuda=0
+PETSC_TESTS = -k "petsc or mpi4py or ghost_cells_come or exchange.md" \
+              $(patsubst %,tests/python/test_%.py,docs examples mpi4py petsc petsc_examples)
+$(VENV)/.have-petsc: | $(VENV)/.have-test
+	@echo '  PIP  $(PETSC_PACKAGES)'
+	@for package in $(PETSC_PACKAGES); do \
+	  MPICC=mpicc PETSC_CONFIGURE_OPTIONS='$(PETSC_OPTIONS)' $(VENV)/bin/pip install -q \
+	    --no-cache-dir --no-build-isolation "$$package" || exit 1; done
+	@touch $@
+check-petsc:
+	@command -v mpicc mpirun >/dev/null || { echo 'MPI is not here: apt install libopenmpi-dev' \
+	  'openmpi-bin libblas-dev liblapack-dev; and petsc-dev for the example in C' >&2; exit 1; }
+	+@$(MAKE) --no-print-directory VENV=$(PETSC_VENV) $(PETSC_VENV)/.have-petsc
+	+@$(MAKE) --no-print-directory VENV=$(PETSC_VENV) test-python PYTEST_ARGS='$(PETSC_TESTS)'
 
 # ---- Installation --------------------------------------------------------------------------------
 

@@ -1572,12 +1572,13 @@ int CeedOperatorGetFlopsEstimate(CeedOperator op, CeedSize *flops);
 /// Ownership: gives a reference; release it with CeedQFunctionContextDestroy().
 int CeedOperatorGetContext(CeedOperator op, CeedQFunctionContext *ctx);
 
-/// The label of a context field, lent while the operator lives; NULL when there is none. That of a
-/// composite operator stands for the fields of that name in all its parts.
+/// The label of a context field, lent while the operator lives; NULL when there is none. It stands
+/// for the fields of that name in the operator, its Jacobian and its transpose, and in all parts of
+/// a composite operator.
 int CeedOperatorGetContextFieldLabel(CeedOperator op, const char *field_name,
                                      CeedContextFieldLabel *field_label);
 
-/// Set all values of a context field, in every part that has it or, where that is refused, in none.
+/// Set all values of a context field, wherever its label stands for or, if that is refused, nowhere.
 ///
 /// Ownership: copies `values`.
 /// Errors:    those of CeedQFunctionContextSetDouble().

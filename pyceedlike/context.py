@@ -78,6 +78,14 @@ class QFunctionContext(Object):
         """Return the size of the data in bytes."""
         return self._get("size_t", "GetContextSize")
 
+    def _bytes(self) -> bytes:
+        """Return a copy of the data."""
+        ffi, place = self._library.ffi, self._library.ffi.new("void **")
+        self._call("GetDataRead", 0, place)
+        copy = bytes(ffi.buffer(place[0], self.get_size()))
+        self._call("RestoreDataRead", place)
+        return copy
+
     def register(
         self, name: str, ctype: str, offset: int, count: int = 1, description: str = ""
     ) -> None:

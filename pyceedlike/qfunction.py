@@ -14,6 +14,8 @@ from .compiled import compile_function
 from .context import QFunctionContext
 
 if TYPE_CHECKING:
+    import libceed
+
     from .vector import Vector
 
 
@@ -146,6 +148,17 @@ class QFunction(Object):
                 )
         vectors = [[handle_of(library, "Vector", x) for x in side] for side in (inputs, outputs)]
         self._call("Apply", q, *(library.ffi.new("CeedVector[]", side) for side in vectors))
+
+    def to_libceed(self, ceed: libceed.Ceed) -> libceed.QFunction:
+        """Return libCEED's QFunction of the same C function, for its operators.
+
+        libCEED calls it by its address, with a copy of this one's context. Raises
+        CeedUnsupportedError for a function that NumPy or JAX runs and for one of the gallery,
+        CeedIncompatibleError for a libCEED of another precision.
+        """
+        from .interop.libceed import qfunction
+
+        return qfunction(self, ceed)
 
     def _counts(self) -> Sequence[int]:
         """Return the numbers of inputs and outputs."""

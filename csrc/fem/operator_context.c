@@ -9,8 +9,8 @@
 // Which contexts
 // ------------------------------------------------------------------------------------------------
 
-static CeedQFunctionContext ContextOf(CeedOperator op) {
-  CeedQFunction qf = op->form[FORM_APPLY].qf;
+static CeedQFunctionContext ContextOf(CeedOperator op, CeedFormKind form) {
+  CeedQFunction qf = op->form[form].qf;
 
   return qf ? qf->ctx : NULL;
 }
@@ -18,26 +18,27 @@ static CeedQFunctionContext ContextOf(CeedOperator op) {
 int CeedOperatorGetContext(CeedOperator op, CeedQFunctionContext *ctx) {
   CeedCall(CeedOperatorCheckKind(op, OPERATOR_OF_QFUNCTION, "GetContext"));
   CeedCheckOutput(ctx, op->base.ceed);
-  *ctx = ContextOf(op);
+  *ctx = ContextOf(op, FORM_APPLY);
   if (*ctx) CeedObjectRefer(*ctx);
   return CEED_ERROR_SUCCESS;
 }
 
-static CeedQFunctionContext PartContext(CeedOperator op, CeedInt i) {
-  return ContextOf(CeedOperatorPart(op, i));
+/* Context number i: the parts have one for each form, so that a derivative is that of the rest. */
+static CeedQFunctionContext NumberedContext(CeedOperator op, CeedInt i) {
+  return ContextOf(CeedOperatorPart(op, i / NUM_FORMS), (CeedFormKind)(i % NUM_FORMS));
 }
 
 static bool IsEarlier(CeedOperator op, CeedInt i, CeedQFunctionContext ctx) {
   for (CeedInt j = 0; j < i; j++) {
-    if (PartContext(op, j) == ctx) return true;
+    if (NumberedContext(op, j) == ctx) return true;
   }
   return false;
 }
 
-/* The contexts of the parts that have the field, each once, from part *i on; NULL at the end. */
+/* The contexts that have the field, each once, from number *i on; NULL at the end. */
 static CeedQFunctionContext NextContext(CeedOperator op, const char *name, CeedInt *i) {
-  for (; *i < CeedOperatorNumParts(op); ++*i) {
-    CeedQFunctionContext ctx = PartContext(op, *i);
+  for (; *i < NUM_FORMS * CeedOperatorNumParts(op); ++*i) {
+    CeedQFunctionContext ctx = NumberedContext(op, *i);
     if (ctx && CeedQFunctionContextFind(ctx, name) && !IsEarlier(op, *i, ctx)) return ctx;
   }
   return NULL;
@@ -94,7 +95,7 @@ static int FirstContext(CeedOperator op, CeedContextFieldLabel label, CeedQFunct
 // Setting
 // ------------------------------------------------------------------------------------------------
 
-/* Lock the contexts of all parts; those before part *end are locked, on failure as well. */
+/* Lock all contexts; those before number *end are locked, on failure as well. */
 static int LockAll(CeedOperator op, CeedContextFieldLabel label, CeedContextFieldType type,
                    CeedInt *end) {
   CeedQFunctionContext ctx;

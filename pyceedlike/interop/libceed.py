@@ -1,20 +1,31 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""libCEED's own Python vectors: their memory for array libraries, and our memory for them."""
+"""libCEED's own Python objects: memory that vectors share, and QFunctions for its operators."""
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .._exchange import VectorBase
-from .._lib import CeedAccessError, CeedDimensionError, CeedIncompatibleError, at_end
+from .._lib import (
+    CeedAccessError,
+    CeedDimensionError,
+    CeedIncompatibleError,
+    CeedUnsupportedError,
+    at_end,
+)
+from ..qfunction import QFunction
 from ..vector import Vector
 
 if TYPE_CHECKING:
     import libceed
     import numpy
+
+# QFunctions of ours that a QFunction of libCEED stands on, by the address of its context's data.
+_lent: dict[int, QFunction] = {}
 
 
 def view(vector: libceed.Vector, *, writable: bool = True) -> Vector:
@@ -58,17 +69,66 @@ def lend(ours: Vector, theirs: libceed.Vector) -> Iterator[libceed.Vector]:
         raise CeedDimensionError(
             f"the vectors have {len(ours)} and {theirs.get_length()} entries: a loan needs as many"
         )
-    if ours.scalar != _scalar():
-        raise CeedIncompatibleError(
-            f"this libCEED computes in {_scalar()}, the vector holds {ours.scalar}: make it by "
-            f"Ceed(scalar={_scalar()!r})"
-        )
+    _check_precision(ours)
     with ours.array() as array:
         # Whatever happens to the loan, theirs never points to memory that is gone.
         kept = weakref.finalize(theirs, _let_go, array)
         _set(theirs, array)
         with at_end(lambda: _take(theirs, kept)):
             yield theirs
+
+
+def qfunction(ours: QFunction, ceed: libceed.Ceed) -> libceed.QFunction:
+    """Return libCEED's QFunction of the same C function, with a copy of the context."""
+    create, *arguments = ours._create
+    if create != "CeedQFunctionCreateInterior":
+        raise CeedUnsupportedError(
+            f"{ours!r} has no C function for libCEED to call: make it by native.qfunction(), or by "
+            'Ceed.qfunction() with engine="numba" or "c"; libCEED has its gallery itself'
+        )
+    _check_precision(ours)
+    vlength, f, source = arguments
+    address = int(ours._library.ffi.cast("uintptr_t", f))
+    theirs = ceed.QFunction(vlength, address, source.decode())
+    for name, field in ours.inputs.items():
+        theirs.add_input(name, *field)
+    for name, field in ours.outputs.items():
+        theirs.add_output(name, *field)
+    if ours.context is not None and ours.context.get_size():
+        theirs.set_context(_context(ours, ceed))
+    return theirs
+
+
+def _context(ours: QFunction, ceed: libceed.Ceed) -> libceed.QFunctionContext:
+    """Return a context of theirs with the data of ours, which is kept until that is gone."""
+    import libceed
+
+    ffi, lib = libceed.ffi, libceed.lib
+    context, data = ceed.QFunctionContext(), ours.context._bytes()
+    handle, place = context._pointer[0], ffi.new("void **")
+    copy = libceed.MEM_HOST, libceed.COPY_VALUES, len(data), ffi.from_buffer(data)
+    ceed._check_error(lib.CeedQFunctionContextSetData(handle, *copy))
+    ceed._check_error(lib.CeedQFunctionContextGetDataRead(handle, libceed.MEM_HOST, place))
+    _lent[int(ffi.cast("uintptr_t", place[0]))] = ours
+    ceed._check_error(lib.CeedQFunctionContextRestoreDataRead(handle, place))
+    drop = _drop()
+    ceed._check_error(lib.CeedQFunctionContextSetDataDestroy(handle, libceed.MEM_HOST, drop))
+    return context
+
+
+@functools.cache
+def _drop() -> Any:
+    """Return the C function that libCEED calls when a context is gone."""
+    import libceed
+
+    ffi = libceed.ffi
+
+    @ffi.callback("int(void *)")
+    def drop(data: Any, lent: dict[int, QFunction] = _lent) -> int:
+        lent.pop(int(ffi.cast("uintptr_t", data)), None)
+        return 0
+
+    return drop
 
 
 class _Access:
@@ -101,6 +161,14 @@ def _scalar() -> str:
     kind = libceed.ffi.new("CeedScalarType *")
     libceed.lib.CeedGetScalarType(kind)
     return libceed.scalar_types[kind[0]]
+
+
+def _check_precision(ours: Vector | QFunction) -> None:
+    if ours.scalar != _scalar():
+        raise CeedIncompatibleError(
+            f"this libCEED computes in {_scalar()}, this {type(ours).__name__} in {ours.scalar}: "
+            f"make it by Ceed(scalar={_scalar()!r})"
+        )
 
 
 def _set(theirs: libceed.Vector, array: numpy.ndarray) -> None:

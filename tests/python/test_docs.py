@@ -33,7 +33,7 @@ PAGES = [
     *sorted((ROOT / "docs").glob("*.md")),
 ]
 PARTNERS = ("jax", "torch", "tvm_ffi", "tensorflow", "pyarrow", "numba", "mpi4py", "libceed")
-PARTNERS += ("meshio", "scipy")
+PARTNERS += ("meshio", "scipy", "petsc4py")
 PARTNERS += ("matplotlib", "xarray")
 FILES = ("flame",)  # what blocks read in the folder that they run in
 FENCE = re.compile(r"^(?:<!-- lines of (\S+) -->\n)?```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)

@@ -120,6 +120,15 @@ def test_its_processes_each_call_python(fisher, tmp_path):
     assert solves(launcher, "-n", "2", fisher([compiler], "-DWITH_MPI"), folder=tmp_path)
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_ghost_cells_come_from_other_processes(ranks):
+    if not importlib.util.find_spec("mpi4py"):
+        pytest.skip("mpi4py is not installed")
+    (launcher,) = need("mpirun")
+    said = run(launcher, "-n", ranks, sys.executable, EXAMPLES / "ghosts/ghosts.py", env=PARALLEL)
+    assert said == "ghost cells of 9 boxes: good\n"
+
+
 @pytest.mark.parametrize("directions", [1, 2, 3])
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
 def test_a_box_of_amrex_is_wrapped(compiler, directions, tmp_path):

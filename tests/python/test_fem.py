@@ -841,6 +841,21 @@ def test_context_values_are_keyword_arguments_that_change_between_applies(ceed):
         np.testing.assert_array_equal(values_of(op(u)), expected)
 
 
+def test_a_context_value_is_that_of_the_jacobian_and_the_transpose_too(ceed):
+    make = ceed.qfunction(Data(), v=Data())
+    qfunctions = [make(lambda u, *, factor=2.0: u.dtype.type(factor) * u) for _ in range(2)]
+    transpose = ceed.qfunction(Data(), u=Data())(lambda v, *, factor=2.0: v.dtype.type(factor) * v)
+    op = ceed.Operator(*qfunctions, transpose)
+    r = ceed.StridedElemRestriction(1, 3, 1, 3, None)
+    for name in "uv":
+        op.set_field(name, r, pyceedlike.BASIS_NONE, pyceedlike.VECTOR_ACTIVE)
+    op.set_context_fields(factor=3.0)
+    for apply in (op.apply, op.apply_jacobian, op.apply_transpose):
+        v = ceed.Vector(3)
+        apply(vector_of(ceed, [1, 2, 3]), v)
+        np.testing.assert_array_equal(values_of(v), [3, 6, 9])
+
+
 def test_a_context_value_of_several_numbers_is_an_array(ceed, scalar):
     seen = []
 

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""examples/petsc: the same steps and the same solution on 1, 2 and 4 processes."""
+
+import importlib.util
+import os
+import shutil
+import sys
+
+import numpy as np
+import pytest
+from programs import EXAMPLES, PARALLEL, WARNINGS, need, run
+
+PETSC = EXAMPLES / "petsc"
+RANKS = (1, 2, 4)
+
+#: One process for each core, each of one thread.
+ENVIRONMENT = PARALLEL | {"OMP_NUM_THREADS": "1", "JAX_PLATFORMS": "cpu"}
+ENVIRONMENT.pop("PYTHONSAFEPATH", None)  # laws.py is in the folder
+
+
+def solve(command, ranks, folder, **environment):
+    """Run a program; return what it says, and its solution by the places of the nodes."""
+    need("mpirun")
+    output = folder / f"solution-{ranks}"
+    said = run(
+        *("mpirun", "-n", ranks, *command, output), env=ENVIRONMENT | environment, timeout=400
+    )
+    table = np.loadtxt(output)
+    return said, table[np.lexsort(table[:, :2].round(10).T)]
+
+
+def assert_the_same(command, folder, numbers=RANKS):
+    """Assert that a program says and finds the same on each number of processes."""
+    first, solution = solve(command, numbers[0], folder)
+    assert first.endswith("good\n")
+    for ranks in numbers[1:]:
+        said, other = solve(command, ranks, folder)
+        assert said == first
+        np.testing.assert_allclose(other, solution, rtol=0, atol=1e-10)
+    return first
+
+
+def python(*options):
+    for name in ("petsc4py", "mpi4py", "jax"):
+        if not importlib.util.find_spec(name):
+            pytest.skip(f"{name} is not installed: make check-petsc")
+    return [sys.executable, PETSC / "diffusion.py", *options, "--output"]
+
+
+@pytest.mark.parametrize("a", [0, 1], ids=["Poisson", "nonlinear"])
+@pytest.mark.parametrize("mesh", ["da", "plex"])
+def test_in_python_with_physics_in_jax(mesh, a, tmp_path):
+    assert_the_same(python("--mesh", mesh, "--a", str(a)), tmp_path)
+
+
+def test_physics_in_numba_takes_the_steps_of_that_in_jax(tmp_path):
+    if not importlib.util.find_spec("numba"):
+        pytest.skip("numba is not installed")
+    options = "--n", "12", "--physics"
+    by_numba = assert_the_same(python(*options, "numba"), tmp_path, numbers=(1, 2))
+    by_jax, _ = solve(python(*options, "jax"), 1, tmp_path)
+    assert by_numba.replace("numba", "jax") == by_jax
+
+
+def test_four_processes_start_on_an_empty_cache(tmp_path):
+    cache = tmp_path / "cache"
+    cold = {"CEEDLIKE_CACHE_DIR": str(cache)}
+    said, solution = solve(python("--n", "12"), 4, tmp_path, **cold)
+    assert sorted(path.suffix for path in cache.iterdir()) == [".so", ".so"]
+    again, other = solve(python("--n", "12"), 4, tmp_path, **cold)
+    assert said == again
+    np.testing.assert_array_equal(solution, other)
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    """The program in C, against the PETSc that pkg-config finds."""
+    need("mpicc", "mpirun", "pkg-config", "make")
+    if os.system("pkg-config --exists petsc") or not importlib.util.find_spec("jax"):
+        pytest.skip("petsc-dev or jax is not installed")
+    folder = tmp_path_factory.mktemp("petsc") / "petsc"
+    shutil.copytree(PETSC, folder)
+    flags = " ".join(["-O2", *WARNINGS])
+    run("make", f"PYTHON={sys.executable}", f"CFLAGS={flags}", cwd=folder)
+    return folder / "diffusion"
+
+
+@pytest.mark.parametrize("a", [0, 1], ids=["Poisson", "nonlinear"])
+@pytest.mark.parametrize("mesh", ["da", "plex"])
+def test_in_c(program, mesh, a, tmp_path):
+    assert_the_same([program, "-mesh", mesh, "-a", str(a), "-output"], tmp_path)
