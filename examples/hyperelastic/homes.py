@@ -3,7 +3,7 @@
 
 laws.py has the energy of rubber, written with jax.numpy. A cube of it with stiff inclusions is
 stretched and sheared at its surface, and
-1. a C program without Python solves for the displacement, with the energy's derivatives as a header;
+1. a C program without Python finds the displacement, with the energy's derivatives as a header;
 2. the same program, compiled for libCEED, does the same;
 3. XLA computes the forces of that displacement, without C;
 4. the C operator, inside jax.jit, gives back what nobody knew: the stiffness everywhere, from the
