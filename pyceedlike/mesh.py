@@ -63,6 +63,7 @@ class Mesh:
         self.elements = _integers(elements, "elements")
         self._check_tables()
         self._check_jacobians()
+        self.nodes.flags.writeable = self.elements.flags.writeable = False  # they are checked
         self.regions = {name: self._region(name, cells) for name, cells in (regions or {}).items()}
         self.boundaries = {
             name: self._boundary(name, sides) for name, sides in (boundaries or {}).items()

@@ -425,6 +425,16 @@ def test_tables_of_another_shape_are_refused_by_name(given, text):
         Mesh(**(make | given))
 
 
+def test_tables_that_are_checked_do_not_change():
+    nodes = np.array(SQUARE, float)
+    mesh = Mesh(nodes, [[0, 1, 2, 3]], pyceedlike.TOPOLOGY_QUAD)
+    for table in mesh.nodes, mesh.elements, mesh.space(pyceedlike.Ceed(), 1).offsets:
+        with pytest.raises(ValueError, match="read-only"):
+            table[0] = 0
+    nodes[0] = 7  # the mesh has a copy
+    assert mesh.nodes[0, 0] == SQUARE[0][0]
+
+
 @pytest.mark.parametrize("kind", [complex, str])
 def test_nodes_are_real_numbers(kind):
     nodes = np.array(SQUARE).astype(kind)
