@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._lib import (
@@ -16,11 +16,21 @@ from .._lib import (
     CeedIncompatibleError,
     CeedUnsupportedError,
 )
-from .._object import BASIS_NONE, VECTOR_ACTIVE, VECTOR_NONE
+from .._object import BASIS_NONE, VECTOR_ACTIVE
 from ..fem import Basis, CompositeOperator, ElemRestriction, Operator, OperatorField
 from ..vector import Vector
 from .jax import check_precision
-from .jax_primitive import Call, Derived
+from .jax_calls import (
+    APPLY,
+    TRANSPOSE,
+    CopyCall,
+    FormCall,
+    Forms,
+    PointCall,
+    Slot,
+    dense_restriction,
+)
+from .jax_primitive import Call
 
 if TYPE_CHECKING:
     import jax
@@ -28,264 +38,7 @@ if TYPE_CHECKING:
     from ..ceed import Ceed
     from ..native import PointFunction
 
-APPLY, JACOBIAN, TRANSPOSE = range(3)  # CeedXLAForm
-
-
-class Slot(NamedTuple):
-    """An operand: of which fields, or which context value, it is the values."""
-
-    names: tuple[str, ...]
-    shape: tuple[int, ...]
-    is_context: bool = False
-
-
-# ---- Operators of native QFunctions --------------------------------------------------------------
-
-
-class PointCall(Call):
-    """A call of the operator of a point function, whose derivatives are point functions again."""
-
-    def __init__(
-        self,
-        ceed: Ceed,
-        point: PointFunction,
-        places: dict[str, OperatorField],
-        slots: Sequence[Slot],
-        linear: frozenset[int] = frozenset(),
-    ) -> None:
-        super().__init__()
-        self.ceed, self.scalar = ceed, ceed.scalar
-        self.point, self.places, self.slots, self.linear = point, places, slots, linear
-        self.length = length_of(places[next(iter(point.outputs))])
-        self._derivatives: dict[int, Derived] = {}
-        self._transposes: dict[int, Derived] = {}
-
-    def operator(self) -> tuple[Operator, int, list[str]]:
-        """Return an operator of its own, whose outputs alone are active."""
-        op = self.ceed.Operator(self.point)
-        vectors = dict.fromkeys(self.point.outputs, VECTOR_ACTIVE)
-        for slot in self.slots:
-            if not slot.is_context:
-                vectors |= dict.fromkeys(slot.names, self.ceed.Vector(*slot.shape))
-        for name in [*self.point.inputs, *self.point.outputs]:
-            place = self.places[name]
-            op.set_field(name, *place._replace(vector=vectors.get(name, place.vector)))
-        return op, APPLY, [slot.names[0] for slot in self.slots]
-
-    def derivative(self, k: int) -> Derived:
-        """Return the action of the Jacobian in operand k."""
-        if k not in self._derivatives:
-            self._derivatives[k] = self._derived(k)
-        return self._derivatives[k]
-
-    def _derived(self, k: int) -> Derived:
-        plain = self._plain()
-        slot = plain.slots[k]
-        point = plain.point.jvp(of=slot.names)
-        direction = slot._replace(names=(f"{slot.names[0]}_dot",)) if slot.is_context else slot
-        return plain._call_of(point, k, direction)
-
-    def transpose(self, k: int) -> Derived:
-        """Return the transpose in operand k."""
-        if k not in self._transposes:
-            self._transposes[k] = self._transposed(k)
-        return self._transposes[k]
-
-    def _transposed(self, k: int) -> Derived:
-        plain = self._plain()
-        slot = plain.slots[k]
-        if k not in self.linear and (slot.is_context or k in plain.derivative(k).operands):
-            raise CeedUnsupportedError(
-                f"{self.point.name} is not linear in {', '.join(self.slots[k].names)}: only linear "
-                "functions have a transpose"
-            )
-        point = plain.point.vjp(of=slot.names)
-        if slot.is_context:
-            size = math.prod(slot.shape)
-            plain.places[slot.names[0]] = OperatorField(self._points(size), BASIS_NONE, VECTOR_NONE)
-        return plain._call_of(point, k, Slot(tuple(plain.point.outputs), (self.length,)))
-
-    def cotangent(self, k: int, result: jax.Array) -> jax.Array:
-        """Return the sum over the points for a context value."""
-        slot = self.slots[k]
-        if not slot.is_context:
-            return result
-        return result.reshape(math.prod(slot.shape), -1).sum(1).reshape(slot.shape)
-
-    def _call_of(self, point: PointFunction, k: int, first: Slot) -> Derived:
-        """Return the call of a derivative in operand k: `first`, then what it needs of these."""
-        slots, linear, kept = [first], {0}, []
-        for j, slot in enumerate(self.slots):
-            names = slot.names
-            if j == k and j in self.linear:
-                names = ()  # the derivative does not depend on it
-            elif not slot.is_context:
-                names = [f"{n}_at" for n in names] if j == k else names
-                names = tuple(n for n in names if n in point.inputs)
-            if names:
-                if j != k and j in self.linear:
-                    linear.add(len(slots))
-                slots.append(slot._replace(names=names))
-                kept.append(j)
-        places = self.places | {f"{n}_at": self.places[n] for n in self.slots[k].names
-                                if n in self.places}  # fmt: skip
-        return Derived(PointCall(self.ceed, point, places, slots, frozenset(linear)), kept)
-
-    def _plain(self) -> PointCall:
-        """Return the same with names that those of no derivative are equal to."""
-        inputs = {n: f"x{i}" for i, n in enumerate(self.point.inputs)}
-        outputs = {n: f"y{i}" for i, n in enumerate(self.point.outputs)}
-        context = {n: f"c{i}" for i, n in enumerate(self.point.context)}
-        point = renamed(self.point, inputs, outputs, context)
-        names = inputs | outputs
-        places = {names[n]: place for n, place in self.places.items() if n in names}
-        slots = [
-            slot._replace(
-                names=tuple((context if slot.is_context else inputs)[n] for n in slot.names)
-            )
-            for slot in self.slots
-        ]
-        return PointCall(self.ceed, point, places, slots, self.linear)
-
-    def _points(self, size: int) -> ElemRestriction:
-        """Return the restriction to values at the points, [component][element][point]."""
-        basis = next((p.basis for p in self.places.values() if p.basis != BASIS_NONE), None)
-        rstr = next(p.restriction for p in self.places.values() if p.basis == basis or not basis)
-        nelem = next(p.restriction for p in self.places.values()
-                     if isinstance(p.restriction, ElemRestriction)).get_num_elements()  # fmt: skip
-        points = basis.get_num_quadrature_points() if basis else rstr.get_element_size()
-        return dense_restriction(self.ceed, nelem, points, size)
-
-
-def renamed(
-    point: PointFunction, inputs: dict[str, str], outputs: dict[str, str], context: dict[str, str]
-) -> PointFunction:
-    """Return a point function with other names of its inputs, outputs and context values.
-
-    It is the jaxpr of the first one, so that derivatives of derivatives are traced once.
-    """
-    from jax.extend.core import jaxpr_as_fun
-
-    from ..native import PointFunction
-
-    evaluate = jaxpr_as_fun(point.jaxpr())
-
-    def function(*values: Any, **numbers: Any) -> Any:
-        results = evaluate(*values, *(numbers[n] for n in context.values()))
-        return results if len(results) > 1 else results[0]
-
-    return PointFunction(
-        function,
-        point.name,
-        {inputs[n]: f for n, f in point.inputs.items()},
-        {outputs[n]: f for n, f in point.outputs.items()},
-        {context[n]: v for n, v in point.context.items()},
-    )
-
-
-# ---- Other operators -----------------------------------------------------------------------------
-
-
-class FormCall(Call):
-    """A call of an operator whose derivatives are its other forms: of C, a shell, a copy."""
-
-    def __init__(self, forms: Forms, form: int, slots: Sequence[Slot], length: int) -> None:
-        super().__init__()
-        self.forms, self.form, self.slots, self.length = forms, form, slots, length
-        self.scalar = forms.op.scalar
-        self.linear = frozenset({0} if form != APPLY or forms.is_linear else ())
-
-    def operator(self) -> tuple[Operator, int, list[str]]:
-        """Return the operator that all forms share."""
-        has_active = bool(self.slots) and self.slots[0].names == ()
-        names = [slot.names[0] for slot in self.slots[has_active:]]
-        return self.forms.op, self.form, names
-
-    def derivative(self, k: int) -> Derived:
-        """Return the action of the Jacobian."""
-        return self.forms.derived(self, k, JACOBIAN)
-
-    def transpose(self, k: int) -> Derived:
-        """Return the action of the transpose."""
-        return self.forms.derived(self, k, TRANSPOSE)
-
-
-class Forms:
-    """What the forms of an operator have in common."""
-
-    def __init__(self, op: Operator, sizes: tuple[int, int], is_linear: bool) -> None:
-        self.op, self.is_linear = op, is_linear
-        self.output_size, self.input_size = sizes
-        self.active: list[str] = []  # the active inputs
-        self.inputs: list[set[str]] = [set(), set(), set()]  # of the QFunction of each form
-        self._derived: dict[tuple[int, int], Derived] = {}
-
-    def call(self, slots: Sequence[Slot]) -> FormCall:
-        """Return the call of the operator itself: the active input comes first."""
-        active = [Slot((), (self.input_size,))] if self.input_size >= 0 else []
-        return FormCall(self, APPLY, [*active, *slots], self.output_size)
-
-    def derived(self, call: FormCall, k: int, form: int) -> Derived:
-        """Return another form, with those operands that it has."""
-        if k or call.slots[0].names or (call.form != APPLY and form == JACOBIAN):
-            raise CeedUnsupportedError(
-                "the QFunction is not native: it has derivatives of first order in the active "
-                "input alone; written with jax.numpy (pyceedlike.native) it has them in all, of "
-                "any order"
-            )
-        if form == JACOBIAN and not self.inputs[JACOBIAN]:
-            raise CeedUnsupportedError(
-                "the operator has no Jacobian: give ceed.Operator() dqf and qdfT, or say "
-                "jax(linear=True) where it is linear in the active input"
-            )
-        if (k, form) not in self._derived:
-            self._derived[k, form] = self._make(call, form)
-        return self._derived[k, form]
-
-    def _make(self, call: FormCall, form: int) -> Derived:
-        if form == TRANSPOSE and call.form == JACOBIAN and not self.inputs[TRANSPOSE]:
-            raise CeedUnsupportedError(
-                "the operator has no transpose of its Jacobian: give ceed.Operator() qdfT"
-            )
-        known = self.inputs[form] or self.inputs[APPLY]
-        size = self.input_size if form == JACOBIAN else self.output_size
-        slots, kept = [Slot((), (size,))], []
-        for k, slot in enumerate(call.slots):
-            names = slot.names
-            if k == 0 and form == JACOBIAN:  # at the active input
-                names = tuple(f"{n}_at" for n in self.active)
-            if names := tuple(n for n in names if n in known):
-                slots.append(slot._replace(names=names))
-                kept.append(k)
-        length = self.output_size if form == JACOBIAN else self.input_size
-        return Derived(FormCall(self, form, slots, length), kept)
-
-
-class CopyCall(Call):
-    """A call of an operator that is linear, and whose transpose is another operator."""
-
-    linear = frozenset({0})
-
-    def __init__(self, op: Operator, transposed: Operator | CopyCall) -> None:
-        super().__init__()
-        self.op, self.scalar, self.length = op, op.scalar, op.shape[0]
-        is_first = isinstance(transposed, Operator)
-        self.transposed = CopyCall(transposed, self) if is_first else transposed
-
-    def operator(self) -> tuple[Operator, int, list[str]]:
-        """Return the operator."""
-        return self.op, APPLY, []
-
-    def derivative(self, k: int) -> Derived:
-        """Return the same."""
-        return Derived(self, [])
-
-    def transpose(self, k: int) -> Derived:
-        """Return the call of the other operator."""
-        return Derived(self.transposed, [])
-
-
-# ---- Functions -----------------------------------------------------------------------------------
+# ---- Operators -----------------------------------------------------------------------------------
 
 
 class ContextValue(NamedTuple):
@@ -414,30 +167,33 @@ class OperatorFunction:
         passive = [Slot((n,), shape) for n, shape in a.passive.items() if n in names]
         context = [Slot((n,), value.shape, True) for n, value in a.context.items()]
         slots = [*active, *passive, *context]
-        return PointCall(self.op.ceed, a.point, a.fields, slots)
+        points = self.op.get_num_elements(), self.op.get_num_quadrature_points()
+        return PointCall(self.op.ceed, a.point, a.fields, slots, points)
 
     def _of_forms(self, names: frozenset[str]) -> FormCall:
-        a, op = self.arguments, self.op
+        a = self.arguments
+        active = [Slot((), (a.input_size,))] if a.input_size >= 0 else []
         given = [Slot((n,), a.passive[n]) for n in a.passive if n in names]
         given += [Slot((n,), a.context[n].shape, True) for n in a.context if n in names]
+        return FormCall(self._forms(names), APPLY, [*active, *given])
+
+    def _forms(self, names: frozenset[str]) -> Forms:
+        """Return an operator of its own, whose vectors of these names the operands lend memory."""
+        a, op = self.arguments, self.op
         if a.qfunction is None:
             _contexts.extend(op._kept)  # a program may still run when all else is dropped
-            return Forms(op, op.shape, True).call(given)
+            return Forms(op, op.shape, [], [set()] * 3, (False, False), True)
         qfunctions = [q and q._copy() for q in op._qfunctions]
-        forms = Forms(
-            op.ceed.Operator(*qfunctions), op.shape, self.linear or is_linear(qfunctions[0])
-        )
-        forms.active = a.active
+        own = op.ceed.Operator(*qfunctions)
         at = op.ceed.Vector(max(a.input_size, 0))
         lent = {n: op.ceed.Vector(*a.passive[n]) for n in a.passive if n in names}
         lent |= {f"{n}_at": at for n in a.active}
         for name, field in op._fields.items():
-            forms.op.set_field(name, *field._replace(vector=lent.get(name, field.vector)))
-        for form, q in enumerate(qfunctions):
-            if q is not None:
-                context = q.context._labelled() if q.context else ()
-                forms.inputs[form] = {*q.inputs, *(field.name for field in context)}
-        return forms.call(given)
+            own.set_field(name, *field._replace(vector=lent.get(name, field.vector)))
+        context = [{*q.context.get_fields()} if q and q.context else set() for q in qfunctions]
+        has = qfunctions[1] is not None, qfunctions[2] is not None
+        context[TRANSPOSE] = context[TRANSPOSE if has[1] else APPLY]
+        return Forms(own, op.shape, a.active, context, has, self.linear or is_linear(qfunctions[0]))
 
 
 _contexts: list[Any] = []  # of routines
@@ -513,17 +269,6 @@ class LinearFunction:
         check_precision(self._call.scalar)
         array = array_of(x, "the argument", self._shapes[0], self._call.scalar)
         return self._call(array.ravel()).reshape(self._shapes[1])
-
-
-def length_of(field: OperatorField) -> int:
-    """Return the length of a field's L-vector."""
-    return field.restriction.shape[1]
-
-
-def dense_restriction(ceed: Ceed, nelem: int, elemsize: int, ncomp: int) -> ElemRestriction:
-    """Return the restriction of an L-vector that is [component][element][node]."""
-    strides = 1, nelem * elemsize, elemsize
-    return ceed.StridedElemRestriction(nelem, elemsize, ncomp, nelem * elemsize * ncomp, strides)
 
 
 def field_function(field: OperatorField, emode: int) -> LinearFunction:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Our declaration of DLPack's structs against the official header, which apache-tvm-ffi ships."""
+"""Our declarations of foreign structs against the official headers, which packages ship: DLPack's
+in apache-tvm-ffi, that of XLA's FFI in jaxlib.
+"""
 
 import pathlib
 import re
@@ -48,6 +50,48 @@ CONSTANTS = {  # our name: the official one
     "DLPACK_FLOAT8": "kDLFloat8_e3m4",
 }
 OURS_ALONE = {"DLPACK_MAX_NDIM", "DLPACK_MINOR"}  # the official minor version may be a later one
+
+XLA_STRUCTS = {
+    "XLA_FFI_Extension_Base": ["struct_size", "type", "next"],
+    "XLA_FFI_Api_Version": ["struct_size", "extension_start", "major_version", "minor_version"],
+    "XLA_FFI_TypeId": ["type_id"],
+    "XLA_FFI_TypeInfo": ["struct_size", "extension_start", "deleter"],
+    "XLA_FFI_Metadata": ["struct_size", "api_version", "traits", "state_type_id"],
+    "XLA_FFI_Metadata_Extension": ["extension_base", "metadata"],
+    "XLA_FFI_Error_Create_Args": ["struct_size", "extension_start", "message", "errc"],
+    "XLA_FFI_Type_Register_Args": ["struct_size", "name", "type_id", "type_info"],
+    "XLA_FFI_ByteSpan": ["ptr", "len"],
+    "XLA_FFI_Scalar": ["dtype", "value"],
+    "XLA_FFI_Buffer": ["struct_size", "dtype", "data", "rank", "dims"],
+    "XLA_FFI_Args": ["struct_size", "size", "types", "args"],
+    "XLA_FFI_Rets": ["struct_size", "size", "types", "rets"],
+    "XLA_FFI_Attrs": ["struct_size", "size", "types", "names", "attrs"],
+}
+XLA_BEGINNINGS = {  # of structs that go on
+    "XLA_FFI_CallFrame": ["extension_start", "api", "ctx", "stage", "args", "rets", "attrs"],
+    "XLA_FFI_Api": [
+        *("api_version", "XLA_FFI_Error_Create", "XLA_FFI_Type_Register"),
+        *("XLA_FFI_State_Set", "XLA_FFI_State_Get"),
+    ],
+}
+XLA_STATE = ["struct_size", "extension_start", "ctx", "stage", "type_id"]
+XLA_CONSTANTS = {
+    "XLA_METADATA": "XLA_FFI_Extension_Metadata",
+    "XLA_SCALAR": "XLA_FFI_AttrType_SCALAR",
+    "XLA_INSTANTIATE": "XLA_FFI_ExecutionStage_INSTANTIATE",
+    "XLA_EXECUTE": "XLA_FFI_ExecutionStage_EXECUTE",
+    "XLA_BOOL": "XLA_FFI_DataType_PRED",
+    "XLA_INT32": "XLA_FFI_DataType_S32",
+    "XLA_INT64": "XLA_FFI_DataType_S64",
+    "XLA_FLOAT32": "XLA_FFI_DataType_F32",
+    "XLA_FLOAT64": "XLA_FFI_DataType_F64",
+    "XLA_INVALID_ARGUMENT": "XLA_FFI_Error_Code_INVALID_ARGUMENT",
+    "XLA_RESOURCE_EXHAUSTED": "XLA_FFI_Error_Code_RESOURCE_EXHAUSTED",
+    "XLA_FAILED_PRECONDITION": "XLA_FFI_Error_Code_FAILED_PRECONDITION",
+    "XLA_UNIMPLEMENTED": "XLA_FFI_Error_Code_UNIMPLEMENTED",
+    "XLA_INTERNAL": "XLA_FFI_Error_Code_INTERNAL",
+}
+XLA_OURS_ALONE = {"XLA_MAJOR", "XLA_MINOR", "XLA_MINOR_OF_STATES"}  # chosen, not the newest
 
 READS_A_VECTOR = r"""
 #include <stdio.h>
@@ -106,16 +150,22 @@ def run_c(compiler, folder, source, *arguments, suffix=".c"):
     return subprocess.run([program], check=True, capture_output=True, text=True).stdout
 
 
-def layout(include):
+def layout(include, structs=STRUCTS, beginnings=()):
     """Return a program that prints every size and offset."""
     lines = []
-    for name, fields in STRUCTS.items():
-        lines.append(f'  printf("{name} %zu\\n", sizeof({name}));')
+    for name, fields in {**structs, **dict(beginnings)}.items():
+        if name in structs:
+            lines.append(f'  printf("{name} %zu\\n", sizeof({name}));')
         for field in fields:
             size = f"sizeof((({name} *)0)->{field})"
             lines.append(
                 f'  printf("{name}.{field} %zu %zu\\n", offsetof({name}, {field}), {size});'
             )
+    return program_of(include, lines)
+
+
+def program_of(include, lines):
+    """Return a program of statements that knows a header."""
     body = "\n".join(lines)
     return (
         f'#include <stddef.h>\n#include <stdio.h>\n#include "{include}"\n'
@@ -145,6 +195,43 @@ def test_constants_are_the_official_ones(compiler, official, ours, tmp_path):
         compiler, tmp_path, program("dlpack/dlpack.h", official_names), f"-I{official}"
     )
     assert found.split() == expected.split()
+
+
+@pytest.fixture(scope="module")
+def xla():
+    """The folder of XLA's header."""
+    pytest.importorskip("jax", reason="JAX is not installed")
+    import jax.ffi
+
+    folder = pathlib.Path(jax.ffi.include_dir())
+    if not (folder / "xla/ffi/api/c_api.h").exists():
+        pytest.skip("jaxlib ships no header of XLA's FFI here")
+    return folder
+
+
+def test_sizes_and_offsets_of_xla_are_the_official_ones(compiler, xla, ours, tmp_path):
+    def found(include, folder, state):
+        structs = XLA_STRUCTS | {name: [*XLA_STATE, "state"] for name in state}
+        program = layout(include, structs, XLA_BEGINNINGS)
+        return run_c(compiler, tmp_path, program, f"-I{folder}").splitlines()
+
+    official = found("xla/ffi/api/c_api.h", xla, ["XLA_FFI_State_Get_Args"])
+    as_ours = [line.replace("State_Get_Args", "State_Args") for line in official]
+    assert found("xla_abi.h", ours, ["XLA_FFI_State_Args"]) == as_ours
+    setting = found("xla/ffi/api/c_api.h", xla, ["XLA_FFI_State_Set_Args"])
+    assert [line.replace("State_Set_Args", "State_Args") for line in setting] == as_ours
+
+
+def test_constants_of_xla_are_the_official_ones(compiler, xla, ours, tmp_path):
+    names = re.findall(r"\b(XLA_[A-Z0-9_]+) = ", (ours / "xla_abi.h").read_text())
+    assert set(names) == {*XLA_CONSTANTS, *XLA_OURS_ALONE}
+
+    def values(include, folder, constants):
+        lines = [f'  printf("%d\\n", (int){c});' for c in constants]
+        return run_c(compiler, tmp_path, program_of(include, lines), f"-I{folder}")
+
+    expected = values("xla/ffi/api/c_api.h", xla, XLA_CONSTANTS.values())
+    assert values("xla_abi.h", ours, XLA_CONSTANTS) == expected
 
 
 @pytest.mark.parametrize("language", ["C", "C++"])
