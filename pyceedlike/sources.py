@@ -6,14 +6,11 @@ from typing import Any
 from . import _exchange
 from ._lib import CPU, CUDA, CeedCopyError, CeedIncompatibleError
 
-
 #: Array interfaces, and DLPack's type of the device that their memory is on.
 INTERFACES = {"__array_interface__": CPU, "__cuda_array_interface__": CUDA}
 
 
-def capsule_of(
-    x: Any, scalar: str | None, may_copy: bool
-) -> tuple[Any, str | None, int | None]:
+def capsule_of(x: Any, scalar: str | None, may_copy: bool) -> tuple[Any, str | None, int | None]:
     """Return a capsule over x, why its values must be copied, and the stream that wrote them.
 
     The last two are None where there is nothing to say. Tries the buffer protocol, then

@@ -117,7 +117,10 @@ def stream(fake_gpu):
         pending=lambda: fake_gpu.lib.FakeGpuPending(pointer),
         synchronize=lambda: fake_gpu.lib.FakeGpuSynchronize(pointer),
         write=lambda to, values: fake_gpu.lib.FakeGpuLaunch(
-            pointer, fake_gpu.ffi.cast("void *", to), fake_gpu.ffi.from_buffer(values), values.nbytes
+            pointer,
+            fake_gpu.ffi.cast("void *", to),
+            fake_gpu.ffi.from_buffer(values),
+            values.nbytes,
         ),
     )
 
@@ -312,7 +315,9 @@ def test_pinned_and_managed_arrays_are_host_memory(ceed, on_device, device, kind
 
 def test_a_host_context_given_an_array_of_a_device_says_so(on_device, vendor):
     x = on_device()
-    with pytest.raises(pyceedlike.CeedIncompatibleError, match=r"kDL(CUDA|ROCM) .*host memory only"):
+    with pytest.raises(
+        pyceedlike.CeedIncompatibleError, match=r"kDL(CUDA|ROCM) .*host memory only"
+    ):
         pyceedlike.from_dlpack(x)
 
 
@@ -404,7 +409,9 @@ def test_a_fab_lives_on_the_device(fake_gpu, ceed, scalar, vendor):
     fab.set_value(3.0)
     view = fab.view("valid", components=0)
     assert fab.__dlpack_device__() == view.__dlpack_device__() == (TYPES[vendor], 0)
-    assert np.ravel(read(fake_gpu, view.__dlpack__(max_version=(1, 0)), scalar)).tolist() == [3.0] * 4
+    assert (
+        np.ravel(read(fake_gpu, view.__dlpack__(max_version=(1, 0)), scalar)).tolist() == [3.0] * 4
+    )
     assert np.unique(fab.to_numpy()) == 3.0
 
 

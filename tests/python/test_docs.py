@@ -32,7 +32,17 @@ PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md")),
     *sorted((ROOT / "docs").glob("*.md")),
 ]
-PARTNERS = ("jax", "torch", "tvm_ffi", "tensorflow", "pyarrow", "numba", "mpi4py", "libceed")
+PARTNERS = (
+    "jax",
+    "torch",
+    "cupy",
+    "tvm_ffi",
+    "tensorflow",
+    "pyarrow",
+    "numba",
+    "mpi4py",
+    "libceed",
+)
 PARTNERS += ("meshio", "scipy")
 PARTNERS += ("matplotlib", "xarray")
 FILES = ("flame",)  # what blocks read in the folder that they run in
