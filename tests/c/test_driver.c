@@ -1,6 +1,7 @@
 // Finding the driver of a device: what is missing is named, and nothing is loaded unasked. Each
 // try is a process of its own, for a driver that was found stays.
 // SPDX-License-Identifier: BSD-2-Clause
+#define _GNU_SOURCE
 #include "gpu.h"
 
 static const char *library, *resource, *fails;

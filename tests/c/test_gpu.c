@@ -1,6 +1,7 @@
 // Devices of CUDA and HIP through a fake driver: streams, addresses of strangers, pinned and
 // managed memory, errors of the driver.
 // SPDX-License-Identifier: BSD-2-Clause
+#define _GNU_SOURCE
 #include "gpu.h"
 
 enum { LENGTH = 4 };
