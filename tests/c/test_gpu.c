@@ -21,12 +21,12 @@ static int OpenAs(const char *options) {
   return TEST_PASSED;
 }
 
+// What is still to be done has its memory as long.
 static int Close(void) {
-  ASSERT_OK(CeedVectorDestroy(&vec));
-  PASSES(DestroyContext());
   FakeGpuDestroyStream(ours);
   FakeGpuDestroyStream(theirs);
-  return TEST_PASSED;
+  ASSERT_OK(CeedVectorDestroy(&vec));
+  return DestroyContext();
 }
 
 static int Begin(void) {
