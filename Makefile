@@ -8,6 +8,8 @@
 #                 examples, the site, and the tests against a wheel in an empty environment
 # make check-petsc  the tests with PETSc and MPI, and examples/petsc on 1, 2 and 4 processes; PETSc
 #                 is built once, in build/petsc, in about 10 minutes
+# make check-sycl vectors and tensors on a device of SYCL, with dpnp: 4 GB in build/sycl
+# make check-gpu  vectors and tensors on a device of CUDA, and what they cost: build/gpu.md
 # make bench      what exchange, arithmetic, QFunctions and operators cost: tables in build/bench
 # make docs       the site, in build/docs/site
 # make data       a plotfile of a real flame, which tests and docs read where it is: 17 MB
@@ -56,7 +58,7 @@ LIBS = -lm -ldl
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: lib data demo demo-heat demo-heat-fortran test test-c test-fortran test-python check \
-        check-format check-wheel check-petsc \
+        check-format check-wheel check-petsc check-sycl check-gpu \
         bench docs fuzz format venv install uninstall clean always
 
 # The beginning of a command: its short form is shown, or with V=1 the command itself.
@@ -403,6 +405,16 @@ check-petsc:
 	  'openmpi-bin libblas-dev liblapack-dev; and petsc-dev for the example in C' >&2; exit 1; }
 	+@$(MAKE) --no-print-directory VENV=$(PETSC_VENV) $(PETSC_VENV)/.have-petsc
 	+@$(MAKE) --no-print-directory VENV=$(PETSC_VENV) test-python PYTEST_ARGS='$(PETSC_TESTS)'
+
+# Tests of host memory in which a true device stands behind the vectors.
+BEFORE_DEVICES := $(filter-out $(GPU_PROGRAMS),$(ON_DEVICES))
+check-sycl: $(BEFORE_DEVICES) $(VENV)/.have-build
+	@sh scripts/check_sycl.sh '$(CURDIR)/build/sycl' $(TOOL)python $(BEFORE_DEVICES)
+
+# One run of at most 8 minutes, with the libraries that are in the environment.
+check-gpu: $(BEFORE_DEVICES) $(INSTALLED)
+	$(call prove,$(BEFORE_DEVICES),CEEDLIKE_TEST_RESOURCE=/gpu/cuda timeout 240)
+	@$(PYTHON_HERE) && timeout 240 "$$python" -P scripts/check_gpu.py --output build/gpu.md
 
 # ---- Installation --------------------------------------------------------------------------------
 

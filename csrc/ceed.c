@@ -207,8 +207,9 @@ static int SetOption(Ceed ceed, const char *option, size_t length) {
     return CEED_ERROR_SUCCESS;
   }
   CeedCheck(length == strlen("host=pinned") && !strncmp(option, "host=pinned", length), NULL,
-            CEED_ERROR_UNSUPPORTED, "%s has no option \"%.*s\"; there are device_id=N and host=pinned",
-            name, (int)length, option);
+            CEED_ERROR_UNSUPPORTED,
+            "%s has no option \"%.*s\"; there are device_id=N and host=pinned", name, (int)length,
+            option);
   CeedCheck(ceed->resource->device->pinned, NULL, CEED_ERROR_UNSUPPORTED,
             "%s has no pinned host memory", name);
   ceed->device[CEED_MEM_HOST] = ceed->resource->device->pinned;
@@ -263,11 +264,11 @@ int CeedInit(const char *resource, Ceed *ceed) {
 // Streams
 // ------------------------------------------------------------------------------------------------
 
-#define CheckStreams(ceed)                                                         \
-  do {                                                                             \
-    CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));                               \
-    CeedCheck((ceed)->device[CEED_MEM_DEVICE], ceed, CEED_ERROR_UNSUPPORTED,       \
-              "The resource %s has no streams", (ceed)->resource->name);           \
+#define CheckStreams(ceed)                                                   \
+  do {                                                                       \
+    CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));                         \
+    CeedCheck((ceed)->device[CEED_MEM_DEVICE], ceed, CEED_ERROR_UNSUPPORTED, \
+              "The resource %s has no streams", (ceed)->resource->name);     \
   } while (0)
 
 int CeedSetStream(Ceed ceed, void *handle) {
@@ -356,8 +357,7 @@ int CeedMemTypeIsAvailable(Ceed ceed, CeedMemType mem_type, bool *is_available) 
   return CEED_ERROR_SUCCESS;
 }
 
-int CeedGetDLPackDevice(Ceed ceed, CeedMemType mem_type, int32_t *device_type,
-                        int32_t *device_id) {
+int CeedGetDLPackDevice(Ceed ceed, CeedMemType mem_type, int32_t *device_type, int32_t *device_id) {
   DLDevice place;
 
   CeedCall(CeedObjectCheck(ceed, CEED_KIND_CEED));

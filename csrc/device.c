@@ -3,10 +3,7 @@
 #include "device.h"
 
 const CeedResource CeedResources[] = {
-    {"/cpu/self/opt/blocked", 40, NULL, true},
-    {"/cpu/self/ref/serial", 50, NULL, false},
-    {"/gpu/cuda", 60, &CeedDeviceCUDA, true},
-    {"/gpu/hip", 61, &CeedDeviceHIP, true},
-    {"/gpu/sycl", 62, &CeedDeviceSYCL, true},
-    {NULL, 0, NULL, false},
+    {"/cpu/self/opt/blocked", 40, NULL, true}, {"/cpu/self/ref/serial", 50, NULL, false},
+    {"/gpu/cuda", 60, &CeedDeviceCUDA, true},  {"/gpu/hip", 61, &CeedDeviceHIP, true},
+    {"/gpu/sycl", 62, &CeedDeviceSYCL, true},  {NULL, 0, NULL, false},
 };

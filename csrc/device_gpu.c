@@ -55,8 +55,8 @@ typedef struct {
   ENTRIES(MEMBER)
 } Entries;
 
-static const char *const entry_names[][NUM_ENTRIES] = {[CUDA] = {ENTRIES(NAME_CUDA)},
-                                                       [HIP] = {ENTRIES(NAME_HIP)}};
+static const char *const entry_names[][NUM_ENTRIES] = {
+    [CUDA] = {ENTRIES(NAME_CUDA)}, [HIP] = {ENTRIES(NAME_HIP)}};
 
 typedef struct {
   int column;
@@ -139,8 +139,8 @@ static int OpenDevice(Ceed ceed, Vendor *vendor) {
   if (!vendor->is_loaded) CeedCall(Load(ceed, vendor));
   Try(ceed, vendor, GetCount, &count);
   CeedCheck(id < count && id < MOST_DEVICES, ceed, CEED_ERROR_BACKEND,
-            "%s has %d device%s: device_id=%d is none", vendor->driver.name, count, count == 1 ? "" : "s",
-            (int)id);
+            "%s has %d device%s: device_id=%d is none", vendor->driver.name, count,
+            count == 1 ? "" : "s", (int)id);
   if (vendor->column == CUDA && !vendor->contexts[id]) {
     Try(ceed, vendor, Retain, &vendor->contexts[id], (int)id);
   }
@@ -334,7 +334,7 @@ static const CeedDevice hip_host = {.name = "pinned host",
                                     .allocate = AllocatePinned,
                                     .release = ReleasePinned};
 
-#define OPERATIONS                                                                      \
+#define OPERATIONS                                                                    \
   .allocate = Allocate, .release = Release, .copy = Copy, .open = Open, .view = View, \
   .check = Check, .order = Order, .wait = Wait
 

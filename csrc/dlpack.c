@@ -293,8 +293,8 @@ static int CopyAcross(Ceed ceed, CeedMemType from_type, const DLTensor *tensor,
   }
   if (gathered == to_type) return CEED_ERROR_SUCCESS;
   CeedCall(CeedBufferAllocate(ceed, copy, to_type));
-  return CeedMemoryCopy(ceed, copy->memory[to_type].data, to_type,
-                        copy->memory[CEED_MEM_HOST].data, CEED_MEM_HOST, copy->bytes);
+  return CeedMemoryCopy(ceed, copy->memory[to_type].data, to_type, copy->memory[CEED_MEM_HOST].data,
+                        CEED_MEM_HOST, copy->bytes);
 }
 
 /* The copy is a buffer of its own, whose one count becomes the tensor's. */

@@ -161,11 +161,13 @@ typedef struct CeedOperatorField_private *CeedOperatorField;
 /// Make a context for a resource.
 ///
 /// The text up to `:` is a leading part of a resource's name ("/cpu/self", "/cpu/self/ref/serial",
-/// "/cpu/self/opt/blocked", "/gpu/cuda", "/gpu/hip"); the fastest match wins. What follows are
-/// options of a device, each after a `:`; host resources have none and ignore them. `device_id=N`
-/// is the device, by the count of its driver from 0 on; `host=pinned` has vectors keep their host
-/// memory where the device reaches it. The driver's library is loaded when a context first asks for
-/// it (libcuda.so.1 or CEEDLIKE_LIBCUDA; libamdhip64.so or CEEDLIKE_LIBHIP).
+/// "/cpu/self/opt/blocked", "/gpu/cuda", "/gpu/hip", "/gpu/sycl"); the fastest match wins. What
+/// follows are options of a device, each after a `:`; host resources have none and ignore them.
+/// `device_id=N` is the device, by the count of its driver from 0 on; `host=pinned`, of CUDA and
+/// HIP, has vectors keep their host memory where the device reaches it. The driver's library is
+/// loaded when a context first asks for it: libcuda.so.1, libamdhip64.so.7, .6, .5 or without a
+/// number, dpctl's libDPCTLSyclInterface.so; CEEDLIKE_LIBCUDA, CEEDLIKE_LIBHIP and
+/// CEEDLIKE_LIBSYCL name others.
 ///
 /// The environment variable CEED_ERROR_HANDLER chooses the context's error handler: `store` (the
 /// default: nothing is printed, nothing aborts), `return`, `exit` or `abort`.
@@ -176,8 +178,8 @@ typedef struct CeedOperatorField_private *CeedOperatorField;
 ///            missing, with its name.
 int CeedInit(const char *resource, Ceed *ceed);
 
-/// Let a device context order its work on a stream of the caller (a CUstream or hipStream_t);
-/// NULL, as at first, is the default stream. Copies between memory types wait for what the stream
+/// Let a device context order its work on a stream of the caller (a CUstream, a hipStream_t, a
+/// DPCTLSyclQueueRef); NULL, as at first, is the default stream, of SYCL a queue of our own. Copies between memory types wait for what the stream
 /// has been given before, and are done when the call that needs them returns.
 ///
 /// Ownership: borrows the stream.
@@ -194,7 +196,8 @@ int CeedGetStream(Ceed ceed, void **handle);
 /// begins after what the other has been given until now. Before: the context's goes first, as when
 /// a tensor is handed to somebody who works on the stream `handle`. After: `handle` goes first, as
 /// when he has written into it. An event is recorded and waited for on the device; the host and
-/// other streams wait for nothing.
+/// other streams wait for nothing. NULL is the default stream; SYCL has none: before NULL the host
+/// waits for the context's, after NULL is CEED_ERROR_INCOMPATIBLE.
 ///
 /// Errors: CEED_ERROR_UNSUPPORTED on a host context; CEED_ERROR_BACKEND with the driver's text.
 int CeedOrderBefore(Ceed ceed, void *handle);
@@ -220,8 +223,7 @@ int CeedMemTypeIsAvailable(Ceed ceed, CeedMemType mem_type, bool *is_available);
 /// The DLPack device (type and id, as in DLDevice) of a context's memory of a type.
 ///
 /// Errors: CEED_ERROR_BACKEND where it has none of that type.
-int CeedGetDLPackDevice(Ceed ceed, CeedMemType mem_type, int32_t *device_type,
-                        int32_t *device_id);
+int CeedGetDLPackDevice(Ceed ceed, CeedMemType mem_type, int32_t *device_type, int32_t *device_id);
 
 /// Print resource, precision and memory types of a context; of a device its name, and that
 /// arithmetic and operators work in host memory.

@@ -28,11 +28,10 @@ typedef struct {
 static int GetArray(Bracket *self, int kind) {
   const Library *lib = self->lib;
   PyThreadState *state = Unlock(self->has_device);
-  int code =
-      kind == READ
-          ? lib->VectorGetArrayRead(self->vec, self->mem_type, (const CeedScalar **)&self->data)
-      : kind == WRITE ? lib->VectorGetArrayWrite(self->vec, self->mem_type, &self->data)
-                      : lib->VectorGetArray(self->vec, self->mem_type, &self->data);
+  int code = kind == READ    ? lib->VectorGetArrayRead(self->vec, self->mem_type,
+                                                       (const CeedScalar **)&self->data)
+             : kind == WRITE ? lib->VectorGetArrayWrite(self->vec, self->mem_type, &self->data)
+                             : lib->VectorGetArray(self->vec, self->mem_type, &self->data);
 
   Lock(state);
   return code;
@@ -41,9 +40,8 @@ static int GetArray(Bracket *self, int kind) {
 static int RestoreArray(Bracket *self) {
   PyThreadState *state = Unlock(self->has_device);
   CeedScalar *data = self->data;
-  int code = self->reads
-                 ? self->lib->VectorRestoreArrayRead(self->vec, (const CeedScalar **)&data)
-                 : self->lib->VectorRestoreArray(self->vec, &data);
+  int code = self->reads ? self->lib->VectorRestoreArrayRead(self->vec, (const CeedScalar **)&data)
+                         : self->lib->VectorRestoreArray(self->vec, &data);
 
   Lock(state);
   return code;
@@ -81,9 +79,10 @@ PyObject *OpenMethod(PyObject *object, PyObject *args) {
 
   if (!PyArg_ParseTuple(args, "ii", &kind, &mem_type)) return NULL;
   if (mem_type == CEED_MEM_DEVICE && owner->mem_type == CEED_MEM_DEVICE) {
-    PyErr_SetString(ErrorClass(CEED_ERROR_UNSUPPORTED),
-                    "NumPy can't show a device's memory: share it by DLPack, as cupy.from_dlpack(v) "
-                    "and torch.from_dlpack(v) do");
+    PyErr_SetString(
+        ErrorClass(CEED_ERROR_UNSUPPORTED),
+        "NumPy can't show a device's memory: share it by DLPack, as cupy.from_dlpack(v) "
+        "and torch.from_dlpack(v) do");
     return NULL;
   }
   self = (Bracket *)Allocate(bracket_type);

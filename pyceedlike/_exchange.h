@@ -90,8 +90,8 @@ struct Exporter {
   CeedMemType mem_type;                       /* that is given away unasked */
   int64_t shape[MAX_AXES], strides[MAX_AXES]; /* a vector's, or what was lent last */
   DLManagedTensorVersioned *pin[2]; /* keep what the array interfaces have told, for life */
-  const char *reason;            /* of the last exchange; NULL: none yet */
-  PyObject *detail;              /* what else there is to say of it, or NULL */
+  const char *reason;               /* of the last exchange; NULL: none yet */
+  PyObject *detail;                 /* what else there is to say of it, or NULL */
   bool shared;
 };
 

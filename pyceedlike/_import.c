@@ -349,8 +349,8 @@ static PyObject *DescribeLayout(const DLTensor *tensor, const Target *target) {
 }
 
 static int Copy(Incoming *incoming, Target *target, const char *reason) {
-  int code = Take(target, incoming->tensor, incoming->versioned, CEED_COPY_VALUES,
-                  IsLarge(incoming));
+  int code =
+      Take(target, incoming->tensor, incoming->versioned, CEED_COPY_VALUES, IsLarge(incoming));
 
   if (Finish(target->lib, code)) return -1;
   target->shared = false;
@@ -398,9 +398,9 @@ static int Adopt(Incoming *incoming, Target *target, CeedCopyMode mode, int writ
   bool says_read_only = HasFlag(incoming, DLPACK_FLAG_READ_ONLY);
   bool marked =
       Look(incoming) && !says_read_only && (incoming->versioned ? !writable : writable != 1);
-  int code = marked
-                 ? TakeReadOnly(incoming, target, mode)
-                 : Finish(target->lib, Take(target, incoming->tensor, incoming->versioned, mode, false));
+  int code = marked ? TakeReadOnly(incoming, target, mode)
+                    : Finish(target->lib,
+                             Take(target, incoming->tensor, incoming->versioned, mode, false));
 
   if (code) return code;
   target->shared = !is_copy;

@@ -102,7 +102,7 @@ TYPES = (
     *("Ceed *", "CeedVector", "CeedVector *", "CeedScalar *", "CeedScalar[]", "CeedSize *"),
     *("CeedMemType *", "bool *", "bool[2]", "int32_t[2]", "uint64_t *", "uintptr_t"),
     *("char[]", "char *", "const char **", "const char * *", "uintptr_t *", "size_t *", "void **"),
-    *("int64_t *", "void *", "const char *[]", "CeedOperatorShellUser"),
+    *("int64_t *", "void *", "void * *", "const char *[]", "CeedOperatorShellUser"),
     *("CeedInt *", "CeedInt[]", "CeedInt[2]", "CeedInt[3]", "CeedInt *[2]", "CeedSize[2]"),
     *("CeedVector[]", "CeedQFunctionUser", "CeedQFunctionField *[2]", "const CeedScalar * *"),
     *("CeedContextFieldType *", "CeedEvalMode *", "const CeedContextFieldLabel **"),

@@ -25,9 +25,10 @@ static int CheckStream(int32_t type, long stream) {
   }
   if (is_hip ? stream == 0 || stream > PER_THREAD : stream > 0) return 0;
   PyErr_Format(PyExc_ValueError, "stream=%ld is none of %s: it must be None, -1, %san address",
-               stream, is_cuda  ? "CUDA's"
-                       : is_hip ? "HIP's"
-                                : "SYCL's",
+               stream,
+               is_cuda  ? "CUDA's"
+               : is_hip ? "HIP's"
+                        : "SYCL's",
                is_cuda  ? "1, 2 or "
                : is_hip ? "0 or "
                         : "or ");

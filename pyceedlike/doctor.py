@@ -12,6 +12,7 @@ import importlib.util
 import json
 import os
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -72,11 +73,27 @@ def machine() -> Row:
 
 
 def resources() -> list[Row]:
-    """Return every resource and, for each precision, whether a vector works on it."""
+    """Return every resource, with its devices, and for each precision whether a vector works."""
     return [
-        {"resource": name, **{scalar: _try_resource(name, scalar) for scalar in LIBRARIES}}
-        for name in _resource_names()
+        {
+            "resource": name,
+            "device": device,
+            **{scalar: _try_resource(name, scalar) for scalar in LIBRARIES},
+        }
+        for resource in _resource_names()
+        for name, device in _devices_of(resource)
     ]
+
+
+def _devices_of(resource: str) -> list[tuple[str, str]]:
+    """Return the name of the resource for each of its devices, and what the device is called."""
+    devices: list[tuple[str, str]] = []
+    with contextlib.suppress(CeedError):  # there are no more, or none that can be reached
+        while found := re.search(
+            r"Device: \d+, (.*)", str(Ceed(name := f"{resource}:device_id={len(devices)}"))
+        ):
+            devices.append((name, found[1]))
+    return devices or [(resource, "")]
 
 
 def _resource_names() -> list[str]:
@@ -364,8 +381,15 @@ def _machine_text(row: Row) -> str:
 
 
 def _resources_text(rows: list[Row]) -> str:
-    cells = [[row["resource"], *(row[scalar] for scalar in LIBRARIES)] for row in rows]
-    return _table(["resource", *LIBRARIES], cells)
+    return _table(["resource", *LIBRARIES, "device"], [_resource_cells(row) for row in rows])
+
+
+def _resource_cells(row: Row) -> list[str]:
+    """Return the cells of a resource; why it doesn't work at all is said once, at the end."""
+    said = [row[scalar] for scalar in LIBRARIES]
+    if "works" not in said and len(set(said)) == 1:
+        return [row["resource"], *("no" for _ in said), said[0]]
+    return [row["resource"], *said, row["device"]]
 
 
 def _libraries_text(rows: list[Row]) -> str:

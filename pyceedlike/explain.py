@@ -422,7 +422,7 @@ def _ask_values(x: Any, manner: _Manner) -> Tensor:
         reason = f"{type(x).__name__} has no __dlpack__"
         raise NoTensor("fail", reason, "make an array of it first, as in numpy.asarray(x)")
     try:
-        capsule, why = capsule_of(x, None, may_copy=True)
+        capsule, why, _ = capsule_of(x, None, may_copy=True)
     except (CeedError, TypeError) as error:
         raise NoTensor("fail", str(error), "") from error
     if why:

@@ -230,7 +230,7 @@ class Vector(Shared, VectorBase):
 
     def _address(self, memtype: int = MEM_HOST) -> int:
         ffi = self._library.ffi
-        array = ffi.new("const CeedScalar **")
+        array = ffi.new("const CeedScalar * *")
         self._call("GetArrayRead", memtype, array)
         address = int(ffi.cast("uintptr_t", array[0]))
         self._call("RestoreArrayRead", array)

@@ -344,18 +344,18 @@ static int GetName(char *name, int size, int device) {
 // The names of each driver
 // ------------------------------------------------------------------------------------------------
 
-#define BOTH(type, cuda, hip, parameters, ...)                \
-  type cuda parameters;                                       \
-  type cuda parameters {                                      \
-    enum { HIP = 0 };                                         \
-    (void)HIP;                                                \
-    return Fails(#cuda) ? BROKEN + 1 : (__VA_ARGS__);         \
-  }                                                           \
-  type hip parameters;                                        \
-  type hip parameters {                                       \
-    enum { HIP = 1 };                                         \
-    (void)HIP;                                                \
-    return Fails(#hip) ? BROKEN + 1 : (__VA_ARGS__);          \
+#define BOTH(type, cuda, hip, parameters, ...)        \
+  type cuda parameters;                               \
+  type cuda parameters {                              \
+    enum { HIP = 0 };                                 \
+    (void)HIP;                                        \
+    return Fails(#cuda) ? BROKEN + 1 : (__VA_ARGS__); \
+  }                                                   \
+  type hip parameters;                                \
+  type hip parameters {                               \
+    enum { HIP = 1 };                                 \
+    (void)HIP;                                        \
+    return Fails(#hip) ? BROKEN + 1 : (__VA_ARGS__);  \
   }
 
 BOTH(int, cuInit, hipInit, (unsigned flags), (int)flags)
@@ -388,7 +388,7 @@ BOTH(int, cuStreamWaitEvent, hipStreamWaitEvent, (void *stream, void *event, uns
 BOTH(int, cuEventDestroy_v2, hipEventDestroy, (void *event), DestroyEvent(event))
 BOTH(int, cuPointerGetAttribute, hipPointerGetAttribute,
      (void *value, int attribute, const void *data),
-     GetAttribute(value, attribute, data, HIP && fake_gpu.hip_version ? 1 : 2))
+     GetAttribute(value, attribute, data, HIP &&fake_gpu.hip_version ? 1 : 2))
 
 int cuDevicePrimaryCtxRetain(void **context, int device);
 int cuDevicePrimaryCtxRetain(void **context, int device) {

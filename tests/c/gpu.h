@@ -3,11 +3,10 @@
 #ifndef GPU_H
 #define GPU_H
 
-#include "fixture.h"
-
 #include <dlfcn.h>
 
 #include "fake_gpu.h"
+#include "fixture.h"
 
 // The library finds the fake that the test is linked with.
 static inline void UseFakeGpu(void) {

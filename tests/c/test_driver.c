@@ -1,6 +1,7 @@
 // Finding the driver of a device: what is missing is named, and nothing is loaded unasked. Each
 // try is a process of its own, for a driver that was found stays.
 // SPDX-License-Identifier: BSD-2-Clause
+#define _GNU_SOURCE
 #include "gpu.h"
 
 static const char *library, *resource, *fails;
@@ -85,8 +86,8 @@ static int a_device_that_is_not_there_is_an_error_with_the_count(void) {
 }
 
 static int an_option_that_there_is_not_is_an_error_with_the_list(void) {
-  static const char *const options[] = {"device_id=", "device_id=-1", "device_id=0x", "device=0",
-                                        "host=plain", "host=pinned,"};
+  static const char *const options[] = {"device_id=", "device_id=-1", "device_id=0x",
+                                        "device=0",   "host=plain",   "host=pinned,"};
 
   for (int i = 0; i < COUNT_OF(options); i++) {
     char name[64];

@@ -32,8 +32,8 @@ PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md")),
     *sorted((ROOT / "docs").glob("*.md")),
 ]
-PARTNERS = ("jax", "torch", "tvm_ffi", "tensorflow", "pyarrow", "numba", "mpi4py", "libceed")
-PARTNERS += ("meshio", "scipy", "petsc4py")
+PARTNERS = ("jax", "torch", "cupy", "tvm_ffi", "tensorflow", "pyarrow", "numba", "mpi4py")
+PARTNERS += ("libceed", "meshio", "scipy", "petsc4py")
 PARTNERS += ("matplotlib", "xarray")
 FILES = ("flame",)  # what blocks read in the folder that they run in
 FENCE = re.compile(r"^(?:<!-- lines of (\S+) -->\n)?```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)

@@ -68,11 +68,26 @@ def test_the_build_is_that_of_the_package(report):
     assert "CeedScalar = float" in machine["build"]["float32"]
 
 
-def test_every_resource_works(report):
+def test_every_resource_of_the_host_works(report):
     names = [row["resource"] for row in report["resources"]]
     assert pyceedlike.Ceed().get_resource() in names
     for row in report["resources"]:
-        assert row["float64"] == row["float32"] == "works"
+        if row["resource"].startswith("/cpu"):
+            assert row["float64"] == row["float32"] == "works"
+
+
+def test_a_device_works_or_names_the_library_that_is_missing(report):
+    libraries = {
+        "cuda": "libcuda.so.1",
+        "hip": "libamdhip64.so",
+        "sycl": "libDPCTLSyclInterface.so",
+    }
+    for row in report["resources"]:
+        _, place, name, *_ = row["resource"].split("/")
+        if place == "gpu":
+            name = name.partition(":")[0]
+            assert row["float64"] == row["float32"]
+            assert row["device"] if row["float64"] == "works" else libraries[name] in row["float64"]
 
 
 # --- Libraries -------------------------------------------------------------------------------
