@@ -310,7 +310,7 @@ class Operator(Object):
         self._call("SetField", text_of(fieldname), *handles)
 
     def set_context_fields(self, **values: Any) -> None:
-        """Set values of the QFunctions' contexts by name, in every part and derivative that has them.
+        """Set values of contexts by name, in every part and every derivative that has them.
 
         Raises CeedIncompatibleError for a name that there is not.
         """
