@@ -421,7 +421,7 @@ class Operator(Object):
         self._fields[fieldname] = OperatorField(restriction, basis, vector)
 
     def set_context_fields(self, **values: Any) -> None:
-        """Set values of the QFunctions' contexts by name, in every part that has them.
+        """Set values of contexts by name, in every part and every derivative that has them.
 
         Raises CeedIncompatibleError for a name that there is not.
         """

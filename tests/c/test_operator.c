@@ -899,6 +899,31 @@ TEST(a_composite_operator_is_the_sum_of_its_parts) {
 // Values by label
 // ------------------------------------------------------------------------------------------------
 
+TEST(context_values_are_those_of_derivatives_too) {
+  Pointwise own, slope;
+  CeedOperator op = NULL;
+  CeedVector u = Iota(3), v = Iota(3);
+  CeedContextFieldLabel factor;
+
+  PASSES(PointwiseCreate(&own, 3, Power, &square));
+  PASSES(PointwiseCreate(&slope, 3, Power, &square));
+  ASSERT_OK(CeedOperatorCreate(ceed, own.qf, slope.qf, NULL, &op));
+  ASSERT_OK(CeedOperatorSetField(op, "u", own.rstr, CEED_BASIS_NONE, CEED_VECTOR_ACTIVE));
+  ASSERT_OK(CeedOperatorSetField(op, "v", own.rstr, CEED_BASIS_NONE, CEED_VECTOR_ACTIVE));
+  ASSERT_OK(CeedOperatorGetContextFieldLabel(op, "factor", &factor));
+  ASSERT_OK(CeedOperatorSetContextDouble(op, factor, (double[]){3, 4}));
+  ASSERT_OK(CeedOperatorApplyJacobian(op, u, v, CEED_REQUEST_IMMEDIATE));
+  ASSERT_VALUES(v, 0, 3, 12);
+  ASSERT_OK(CeedOperatorApply(op, u, v, CEED_REQUEST_IMMEDIATE));
+  ASSERT_VALUES(v, 0, 3, 12);
+  ASSERT_OK(CeedOperatorDestroy(&op));
+  PointwiseDestroy(&own);
+  PointwiseDestroy(&slope);
+  CeedVectorDestroy(&u);
+  CeedVectorDestroy(&v);
+  return TEST_PASSED;
+}
+
 TEST(context_values_change_between_applies) {
   Pointwise w;
   CeedVector u = Iota(3), v = Iota(3);
@@ -1096,6 +1121,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(the_transpose_of_a_linear_operator_is_its_adjoint),
     BEHAVIOUR(a_routine_is_an_operator),
     BEHAVIOUR(a_composite_operator_is_the_sum_of_its_parts),
+    BEHAVIOUR(context_values_are_those_of_derivatives_too),
     BEHAVIOUR(context_values_change_between_applies),
     BEHAVIOUR(a_label_of_a_composite_is_for_all_its_parts),
     BEHAVIOUR(an_operator_tells_its_fields_and_counts),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""examples/petsc: the same steps and the same solution on 1, 2 and 4 processes."""
+"""Meshes of PETSc in several processes; examples/petsc takes the same steps on 1, 2 and 4."""
 
 import importlib.util
 import os
@@ -89,3 +89,24 @@ def program(tmp_path_factory):
 @pytest.mark.parametrize("mesh", ["da", "plex"])
 def test_in_c(program, mesh, a, tmp_path):
     assert_the_same([program, "-mesh", mesh, "-a", str(a), "-output"], tmp_path)
+
+
+OVERLAP = """
+from petsc4py import PETSc
+import pyceedlike
+from pyceedlike.interop.petsc_dm import Part
+dm = PETSc.DMPlex().createBoxMesh([4, 4], simplex=False)
+dm.distribute(overlap=1)
+dm.setNumFields(1)
+dm.setLocalSection(dm.createSection([1], [1, 0, 0]))
+try:
+    Part(dm)
+except pyceedlike.CeedIncompatibleError as error:
+    print(error)
+"""
+
+
+def test_cells_that_two_processes_have_are_refused():
+    need("mpirun")
+    said = run("mpirun", "-n", 2, *python()[:1], "-P", "-c", OVERLAP, env=ENVIRONMENT)
+    assert said.count("would count twice: distribute(overlap=0)") == 2
