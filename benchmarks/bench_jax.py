@@ -119,10 +119,15 @@ def operators(physics: str, order: int, unknowns: float) -> Iterator[tuple[str, 
         op.set_field("v", rstr_u, basis, VECTOR_ACTIVE)
         yield route, "op.apply(u, v)", {"op": op, "u": u, "v": v}
         if route == COMPILED:
-            x = jax.numpy.asarray(u.to_numpy())
-            for name, engine in ((IN_JIT, "c"), (IN_NUMPY, "xla")):
-                names = {"f": jax.jit(op.jax(engine)), "u": x, "ready": jax.block_until_ready}
-                yield name, "ready(f(u))", names
+            names = {"u": jax.numpy.asarray(u.to_numpy()), "ready": jax.block_until_ready}
+            yield IN_JIT, "ready(f(u))", names | {"f": jax.jit(op.jax())}
+            names["q"] = jax.numpy.asarray(qdata.to_numpy())  # not a constant of the program
+            f = op.jax("xla")
+            yield (
+                IN_NUMPY,
+                "ready(f(u, q))",
+                names | {"f": jax.jit(lambda u, q, f=f: f(u, qdata=q))},
+            )
 
 
 def energy(du: Any, w: Any, *, mu: float = 1.0, lam: float = 2.0) -> Any:

@@ -125,14 +125,17 @@ class NumpyFunction:
 
         self.arguments = Arguments(op)
         self.points = self._of_points(op)
-        qf = self.arguments.qfunction
-        fields = {n: (m, self._shape(n, size)) for n, (size, m) in (qf.inputs | qf.outputs).items()}
-        self.places = {n: Place(op._fields[n], *fields[n]) for n in fields}
-        self.inputs, self.outputs = list(qf.inputs), list(qf.outputs)
+        written_in = self.arguments.qfunction._written_in
+        self.inputs, self.outputs = list(written_in.inputs), list(written_in.outputs)
+        fields = written_in.inputs | written_in.outputs
+        self.places = {n: Place(op._fields[n], *field) for n, field in fields.items()}
         self.num_points = op.get_num_elements() * op.get_num_quadrature_points()
-        self.own = {n: op._fields[n].vector.to_numpy() for n in self.arguments.passive}
-        self.own |= {n: c.value for n, c in self.arguments.context.items()}
-        self.own = {n: numpy.array(x) for n, x in self.own.items()}
+        self.context = {n: c.value for n, c in self.arguments.context.items()}
+        with jax.ensure_compile_time_eval():  # this may be called from within a program
+            self.own = {
+                n: numpy.asarray(self.places[n].read(op._fields[n].vector.to_numpy()))
+                for n in self.arguments.passive
+            }  # at the points, since XLA takes long to gather constants
         self._jitted = jax.jit(self._apply)
 
     @property
@@ -143,14 +146,15 @@ class NumpyFunction:
     def __call__(self, u: Any = None, /, **values: Any) -> jax.Array:
         """Return the active output."""
         u, given = self.arguments.read(u, values)
-        return self._jitted(u, self.own | given)
+        own = {n: x for n, x in self.own.items() if n not in given}
+        return self._jitted(u, given, own)
 
-    def _apply(self, u: jax.Array | None, values: dict[str, Any]) -> jax.Array:
+    def _apply(self, u: jax.Array | None, given: dict[str, Any], own: dict[str, Any]) -> jax.Array:
         import jax.numpy as jnp
 
-        vectors = {**values, **dict.fromkeys(self.arguments.active, u)}
-        inputs = [self._read(name, vectors) for name in self.inputs]
-        context = {n: values[n] for n in self.arguments.context}
+        vectors = {**given, **dict.fromkeys(self.arguments.active, u)}
+        inputs = [own[n] if n in own else self._read(n, vectors) for n in self.inputs]
+        context = {n: given.get(n, x) for n, x in self.context.items()}
         results = self.points(inputs, context)
         scalar = self.arguments.scalar
         terms = [
@@ -166,10 +170,6 @@ class NumpyFunction:
         if place.is_weight:
             return jnp.tile(place.weights, self.num_points // len(place.weights))
         return place.read(vectors[name])
-
-    def _shape(self, name: str, size: int) -> tuple[int, ...]:
-        written_in = self.arguments.qfunction._written_in
-        return (written_in.inputs | written_in.outputs)[name].shape
 
     def _of_points(self, op: Operator) -> Callable[[list[Any], dict[str, Any]], Any]:
         """Return the physics as a function of the arrays of all points and the context's values."""

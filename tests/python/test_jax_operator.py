@@ -657,7 +657,7 @@ def cube(u, w, *, scale=2.0):
 ceed = pyceedlike.Ceed()
 space = Mesh.box(8, 8).space(ceed, 3)
 operator = space.operator(cube.qfunction(ceed), w=space.geometry.dV)
-function = operator.jax({engine!r})
+function = operator.jax()
 split = space.field().jax(pyceedlike.EVAL_INTERP)
 w = space.geometry.dV.jax(pyceedlike.EVAL_NONE)(space.geometry.dV.vector.to_numpy())
 routes = dict(
@@ -665,10 +665,11 @@ routes = dict(
     gradient=jax.jit(jax.grad(lambda u: (function(u) ** 2).sum())),
     mapped=jax.jit(jax.vmap(lambda s, u: function(s * u), (0, None))),
     split=jax.jit(lambda u: split.T(2 * w * split(u) ** 3)),
+    xla=jax.jit(operator.jax("xla")),
 )
 u = np.random.default_rng(0).standard_normal(space.size)
-arguments = {{n: (u,) if n != "mapped" else (np.arange(4.0), u) for n in routes}}
-expected = {{n: np.asarray(f(*arguments[n])) for n, f in routes.items()}}
+arguments = {n: (u,) if n != "mapped" else (np.arange(4.0), u) for n in routes}
+expected = {n: np.asarray(f(*arguments[n])) for n, f in routes.items()}
 failed = []
 
 def work():
@@ -689,8 +690,6 @@ print("done")
 
 
 @pytest.mark.parametrize("cores", ["all", "one"])
-@pytest.mark.parametrize("engine", ENGINES)
-def test_threads_take_turns_and_none_waits_for_ever(engine, cores):
+def test_threads_take_turns_and_none_waits_for_ever(cores):
     pin = "import os\nos.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
-    script = MANY.format(engine=engine)
-    assert run_well(pin * (cores == "one") + script) == "done\n"
+    assert run_well(pin * (cores == "one") + MANY) == "done\n"
