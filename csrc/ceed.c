@@ -1,5 +1,6 @@
 // The context, its resources, and error handling.
 // SPDX-License-Identifier: BSD-2-Clause
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,11 +201,15 @@ static int FailResource(const char *name) {
 /* One key=value after a `:` of the resource's name. */
 static int SetOption(Ceed ceed, const char *option, size_t length) {
   const char *name = ceed->resource->name;
-  int end = 0;
+  const size_t key = strlen("device_id=");
 
-  if (sscanf(option, "device_id=%" SCNd32 "%n", &ceed->device_id, &end) == 1 &&
-      (size_t)end == length && ceed->device_id >= 0) {
-    return CEED_ERROR_SUCCESS;
+  if (!strncmp(option, "device_id=", key) && isdigit((unsigned char)option[key])) {
+    char *end;
+    long id = strtol(option + key, &end, 10);
+    if (end == option + length && id <= INT32_MAX) {
+      ceed->device_id = (int32_t)id;
+      return CEED_ERROR_SUCCESS;
+    }
   }
   CeedCheck(length == strlen("host=pinned") && !strncmp(option, "host=pinned", length), NULL,
             CEED_ERROR_UNSUPPORTED,

@@ -279,22 +279,24 @@ static int CopyTensor(Ceed ceed, const DLTensor *tensor, const TensorLayout *lay
   return CEED_ERROR_SUCCESS;
 }
 
-/* Between memory types bytes are moved as they lie. */
+/* Between memory types bytes are moved as they lie: what has gaps is gathered on the host first. */
 static int CopyAcross(Ceed ceed, CeedMemType from_type, const DLTensor *tensor,
                       const TensorLayout *layout, CeedBuffer copy, CeedMemType to_type) {
-  CeedMemType gathered = layout->contiguous ? to_type : CEED_MEM_HOST;
+  void *to, *gathered;
+  int code;
 
-  CeedCall(CeedBufferAllocate(ceed, copy, gathered));
-  if (!layout->contiguous) {
-    CeedCall(CopyTensor(ceed, tensor, layout, copy->memory[CEED_MEM_HOST].data));
-  } else {
-    CeedCall(CeedMemoryCopy(ceed, copy->memory[to_type].data, to_type, layout->first, from_type,
-                            copy->bytes));
-  }
-  if (gathered == to_type) return CEED_ERROR_SUCCESS;
   CeedCall(CeedBufferAllocate(ceed, copy, to_type));
-  return CeedMemoryCopy(ceed, copy->memory[to_type].data, to_type, copy->memory[CEED_MEM_HOST].data,
-                        CEED_MEM_HOST, copy->bytes);
+  to = copy->memory[to_type].data;
+  if (layout->contiguous) {
+    return CeedMemoryCopy(ceed, to, to_type, layout->first, from_type, copy->bytes);
+  }
+  if (to_type == CEED_MEM_HOST) return CopyTensor(ceed, tensor, layout, to);
+  gathered = malloc(copy->bytes);
+  CeedCheck(gathered, ceed, CEED_ERROR_MAJOR, "Out of memory for %zu bytes", copy->bytes);
+  code = CopyTensor(ceed, tensor, layout, gathered);
+  if (!code) code = CeedMemoryCopy(ceed, to, to_type, gathered, CEED_MEM_HOST, copy->bytes);
+  free(gathered);
+  return code;
 }
 
 /* The copy is a buffer of its own, whose one count becomes the tensor's. */

@@ -72,7 +72,10 @@ int CeedFabCreateFromArray(Ceed ceed, CeedBox box, CeedGhost ghost, CeedInt num_
   CeedCheckOutput(fab, ceed);
   CeedCall(CeedMemTypeCheck(ceed, mem_type));
   CeedCall(CeedFabShapeMake(ceed, box, ghost, num_comp, &shape));
-  if (strides && copy_mode == CEED_COPY_VALUES) return CreateCopy(ceed, &in, &shape, strides, fab);
+  if (strides && copy_mode == CEED_COPY_VALUES) {
+    CeedCall(CeedMemoryCheck(ceed, mem_type, array));
+    return CreateCopy(ceed, &in, &shape, strides, fab);
+  }
   if (strides) CeedCall(CeedFabShapeSetStrides(ceed, strides, &shape));
   return CreateOver(ceed, mem_type, copy_mode, array, &shape, fab);
 }
