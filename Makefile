@@ -353,7 +353,7 @@ check-format: $(VENV)/.have-dev
 
 # The wheel made from the sdist, in an empty environment, under those tests that the sdist carries
 # which would miss a file.
-SHIPPED = house abi ceed vector dlpack qfunction mesh native fab multifab plotfile solvers
+SHIPPED = house abi ceed vector dlpack device qfunction mesh native fab multifab plotfile solvers
 check-wheel: $(VENV)/.have-build
 	@rm -rf build/wheel
 	@mkdir -p build/wheel
