@@ -279,9 +279,12 @@ build/python/.built: $(PACKAGE) build/package
 	  egg_info --egg-base $(@D) build --build-lib $(@D) $(quietly); } && touch $@
 
 # PYTHONSAFEPATH: no test may import the unbuilt package of this folder.
-test-python: $(INSTALLED) | $(call HAVE,test)
+# What is said of vectors holds on a device, too.
+test-python: $(INSTALLED) $(FAKE_GPU) | $(call HAVE,test)
 	@$(PYTHON_HERE) && export PYTHONSAFEPATH=1 && \
-	  if "$$python" -c 'import numpy, pytest'; then "$$python" -m pytest $(PYTEST_ARGS); \
+	  if "$$python" -c 'import numpy, pytest'; then "$$python" -m pytest $(PYTEST_ARGS) && \
+	    { $(if $(PYTEST_ARGS),:,CEEDLIKE_TEST_RESOURCE=/gpu/cuda CEEDLIKE_LIBCUDA=$(CURDIR)/$(FAKE_GPU) \
+	      "$$python" -m pytest tests/python/test_vector.py); }; \
 	  else echo "tests/python skipped: $$python lacks what they cannot do without"; fi
 
 # A plotfile of a real flame, which tests and docs read where it is.
@@ -356,7 +359,7 @@ check-format: $(VENV)/.have-dev
 
 # The wheel made from the sdist, in an empty environment, under those tests that the sdist carries
 # which would miss a file.
-SHIPPED = house abi ceed vector dlpack qfunction mesh native fab fab_exports multifab plotfile solvers
+SHIPPED = house abi ceed vector dlpack device qfunction mesh native fab fab_exports multifab plotfile solvers
 check-wheel: $(VENV)/.have-build
 	@rm -rf build/wheel
 	@mkdir -p build/wheel

@@ -215,8 +215,16 @@ static int AllocatePinned(Ceed ceed, size_t bytes, void **data) {
   return Report(ceed, vendor, ENTRY_AllocateHost, code);
 }
 
+/* Pinned memory is of no device, but the driver wants one to be current. */
 static void ReleasePinned(const CeedMemory *memory) {
-  (void)VendorOf(memory->device.device_type)->call.FreeHost(memory->owner);
+  Vendor *vendor = VendorOf(memory->device.device_type);
+  int32_t id = 0;
+  int before;
+
+  while (vendor->column == CUDA && !vendor->contexts[id]) id++;
+  if (Enter(vendor, id, &before)) return;
+  (void)vendor->call.FreeHost(memory->owner);
+  Leave(vendor, before);
 }
 
 static int Copy(Ceed ceed, void *to, CeedMemType to_type, const void *from, CeedMemType from_type,
@@ -264,10 +272,14 @@ static int Attribute(Vendor *vendor, int attribute, const void *data) {
 /* Managed memory is of both types. */
 static int Check(Ceed ceed, CeedMemType mem_type, const void *data) {
   Vendor *vendor = VendorOfCeed(ceed);
-  bool is_managed = Attribute(vendor, ATTRIBUTE_IS_MANAGED, data) != 0;
-  bool is_device = Attribute(vendor, ATTRIBUTE_MEMORY_TYPE, data) == vendor->device_memory;
-  int id = Attribute(vendor, ATTRIBUTE_ORDINAL, data);
+  bool is_managed, is_device;
+  int id, before;
 
+  CeedCall(Report(ceed, vendor, ENTRY_GetAttribute, Enter(vendor, ceed->device_id, &before)));
+  is_managed = Attribute(vendor, ATTRIBUTE_IS_MANAGED, data) != 0;
+  is_device = Attribute(vendor, ATTRIBUTE_MEMORY_TYPE, data) == vendor->device_memory;
+  id = Attribute(vendor, ATTRIBUTE_ORDINAL, data);
+  Leave(vendor, before);
   if (is_managed) return CEED_ERROR_SUCCESS;
   CeedCheck(is_device == (mem_type == CEED_MEM_DEVICE), ceed, CEED_ERROR_INCOMPATIBLE,
             "The address %p is no %s memory: %s knows it %s", data, CeedMemTypes[mem_type],

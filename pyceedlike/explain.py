@@ -403,9 +403,9 @@ def _without_tensor(x: Any, error: BaseException) -> NoTensor:
 
 
 def _ask_vector(vector: Any, manner: _Manner) -> Tensor:
-    """Return what a vector gives, from its buffer: nothing is exported and nothing noted."""
+    """Return what a vector gives, which notes nothing."""
     try:
-        tensor = Tensor(*_exchange.examine(_exchange.borrow_buffer(vector)))
+        tensor = Tensor(*_exchange.examine(vector))
     except CeedError as error:
         raise NoTensor("fail", str(error), "") from error
     if tensor.read_only and not manner.version and not manner.by_table:

@@ -241,7 +241,8 @@ static int Free(bool hip, void *data) {
   return SUCCESS;
 }
 
-static int FreeHost(void *data) {
+static int FreeHost(bool hip, void *data) {
+  if (FakeGpuCurrent(hip) < 0) return INVALID_CONTEXT;
   pthread_mutex_lock(&lock);
   fake_gpu.pinned--;
   Unmap(data);
@@ -299,10 +300,11 @@ static int DestroyEvent(Event *event) {
   return SUCCESS;
 }
 
-static int GetAttribute(void *value, int attribute, const void *data, int device_memory) {
+static int GetAttribute(bool hip, void *value, int attribute, const void *data) {
+  int device_memory = hip && fake_gpu.hip_version ? 1 : 2, code = SUCCESS;
   const Region *region;
-  int code = SUCCESS;
 
+  if (FakeGpuCurrent(hip) < 0) return INVALID_CONTEXT;
   pthread_mutex_lock(&lock);
   region = Find(data);
   if (!region) {
@@ -369,7 +371,7 @@ BOTH(int, cuMemAlloc_v2, hipMalloc, (void **data, size_t bytes),
 BOTH(int, cuMemFree_v2, hipFree, (void *data), Free(HIP, data))
 BOTH(int, cuMemHostAlloc, hipHostMalloc, (void **data, size_t bytes, unsigned flags),
      flags ? INVALID_VALUE : Allocate(HIP, FAKE_PINNED, data, bytes))
-BOTH(int, cuMemFreeHost, hipHostFree, (void *data), FreeHost(data))
+BOTH(int, cuMemFreeHost, hipHostFree, (void *data), FreeHost(HIP, data))
 BOTH(int, cuMemcpyHtoDAsync_v2, hipMemcpyHtoDAsync,
      (void *to, const void *from, size_t bytes, void *stream),
      Copy(HIP, to, true, from, false, bytes, stream))
@@ -387,8 +389,7 @@ BOTH(int, cuStreamWaitEvent, hipStreamWaitEvent, (void *stream, void *event, uns
      flags ? INVALID_VALUE : WaitForEvent(stream, event))
 BOTH(int, cuEventDestroy_v2, hipEventDestroy, (void *event), DestroyEvent(event))
 BOTH(int, cuPointerGetAttribute, hipPointerGetAttribute,
-     (void *value, int attribute, const void *data),
-     GetAttribute(value, attribute, data, HIP &&fake_gpu.hip_version ? 1 : 2))
+     (void *value, int attribute, const void *data), GetAttribute(HIP, value, attribute, data))
 
 int cuDevicePrimaryCtxRetain(void **context, int device);
 int cuDevicePrimaryCtxRetain(void **context, int device) {

@@ -85,10 +85,20 @@ def scalar(request):
     return request.param
 
 
+RESOURCE = os.environ.get("CEEDLIKE_TEST_RESOURCE", "/cpu/self")
+
+
 @pytest.fixture
 def ceed(scalar):
     """A context of each precision."""
-    return pyceedlike.Ceed("/cpu/self", scalar=scalar)
+    return pyceedlike.Ceed(RESOURCE, scalar=scalar)
+
+
+@pytest.fixture
+def of_host_contexts():
+    """For what is said of contexts that have host memory only."""
+    if not RESOURCE.startswith("/cpu"):
+        pytest.skip("this is said of host contexts")
 
 
 @pytest.fixture

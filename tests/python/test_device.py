@@ -214,6 +214,29 @@ def test_a_copy_of_pinned_memory_for_the_host_is_plainly_the_hosts(fake_gpu, ven
     assert place(capsule) == (1, 0)
 
 
+def test_a_lease_of_the_device_is_given_after_the_contexts_stream(
+    fake_gpu, ceed, scalar, vendor, stream
+):
+    ceed.set_stream(stream.address)
+    vector = vector_of(ceed, VALUES)
+    lease = vector._lease(MEM_DEVICE)
+    assert lease.__dlpack_device__() == (TYPES[vendor], 0)
+    stream.write(lease.address, np.full(4, 8.0, scalar))
+    theirs = fake_gpu.lib.FakeGpuCreateStream()
+    capsule = lease.__dlpack__(stream=int(fake_gpu.ffi.cast("uintptr_t", theirs)))
+    assert stream.pending() == 1
+    fake_gpu.lib.FakeGpuSynchronize(theirs)
+    assert read(fake_gpu, capsule, scalar) == [8.0] * 4
+    with pytest.raises(BufferError, match="lease"):
+        vector.set_value(0.0)
+
+
+def test_explain_knows_where_a_vector_of_a_device_lies(ceed):
+    said = pyceedlike.explain(vector_of(ceed, VALUES), to="numpy")
+    assert said.outcome == "fail"
+    assert "device" in said.reason
+
+
 # --- Streams ---------------------------------------------------------------------------------
 
 LEGAL = {"cuda": [None, -1, 1, 2], "hip": [None, -1, 0]}
