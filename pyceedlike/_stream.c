@@ -23,7 +23,7 @@ static int CheckStream(int32_t type, long stream) {
     PyErr_SetString(PyExc_ValueError, "host memory has no streams: stream must be None or -1");
     return -1;
   }
-  if (is_hip ? stream == 0 || stream > PER_THREAD : stream > 0) return 0;
+  if (is_cuda ? stream > 0 : stream > PER_THREAD || (is_hip && stream == 0)) return 0;
   PyErr_Format(PyExc_ValueError, "stream=%ld is none of %s: it must be None, -1, %san address",
                stream,
                is_cuda  ? "CUDA's"
@@ -122,8 +122,10 @@ static PyObject *FollowQueue(PyObject *source, const Library *lib, Ceed ceed) {
 
   if (queue) {
     failed = OrderImport(lib, ceed, queue);
-  } else {
+  } else if (PyErr_ExceptionMatches(PyExc_AttributeError)) {
     PyErr_Clear();
+  } else {
+    return NULL;
   }
   Py_XDECREF(queue);
   if (failed) return NULL;

@@ -84,11 +84,16 @@ static int MakeStiffness(Ceed ceed, Solid *s, const char *path) {
   CeedVectorCreate(ceed, NODES, &s->stiffness);
   CeedVectorSetValue(s->stiffness, 1);
   if (!path) return 1;
-  if (!file) return 0;
+  if (!file) {
+    perror(path);
+    return 0;
+  }
   CeedVectorGetArray(s->stiffness, CEED_MEM_HOST, &array);
   num_read = fread(array, sizeof *array, NODES, file);
   CeedVectorRestoreArray(s->stiffness, &array);
-  return !fclose(file) && num_read == NODES;
+  fclose(file);
+  if (num_read != NODES) fprintf(stderr, "%s: %d numbers are wanted\n", path, NODES);
+  return num_read == NODES;
 }
 
 static void MakeGeometry(Ceed ceed, Solid *s) {
@@ -221,7 +226,10 @@ static int Write(const char *path, CeedVector u, CeedVector r) {
   CeedVector both[2] = {u, r};
   size_t num_written = 0;
 
-  if (!file) return 0;
+  if (!file) {
+    perror(path);
+    return 0;
+  }
   for (int k = 0; k < 2; k++) {
     const CeedScalar *array;
     CeedVectorGetArrayRead(both[k], CEED_MEM_HOST, &array);

@@ -86,8 +86,9 @@ static int a_device_that_is_not_there_is_an_error_with_the_count(void) {
 }
 
 static int an_option_that_there_is_not_is_an_error_with_the_list(void) {
-  static const char *const options[] = {"device_id=", "device_id=-1", "device_id=0x",
-                                        "device=0",   "host=plain",   "host=pinned,"};
+  static const char *const options[] = {"device_id=",   "device_id=-1",        "device_id=0x",
+                                        "device=0",     "host=plain",          "host=pinned,",
+                                        "device_id=+0", "device_id=4294967296"};
 
   for (int i = 0; i < COUNT_OF(options); i++) {
     char name[64];

@@ -113,6 +113,19 @@ static int pinned_host_memory_is_the_drivers_and_says_so(void) {
   return TEST_PASSED;
 }
 
+static int a_fab_is_not_copied_from_where_its_values_do_not_lie(void) {
+  CeedBox box = {.dim = 1, .hi = {3}};
+  CeedGhost none = {.lo = {0}};
+  CeedSize strides[4] = {1, 1, 1, 4};
+  CeedScalar values[4] = {0};
+  CeedFab fab = NULL;
+
+  ASSERT_CODE(CEED_ERROR_INCOMPATIBLE,
+              CeedFabCreateFromArray(ceed, box, none, 1, CEED_MEM_DEVICE, CEED_COPY_VALUES, strides,
+                                     values, &fab));
+  return TEST_PASSED;
+}
+
 // ------------------------------------------------------------------------------------------------
 // Streams
 // ------------------------------------------------------------------------------------------------
@@ -384,6 +397,7 @@ static int copies_that_fail_leave_the_vector_as_it_was(void) {
 static const Behaviour behaviours[] = {
     BEHAVIOUR(view_names_the_device_and_where_work_is_done),
     BEHAVIOUR(a_device_is_chosen_by_its_number),
+    BEHAVIOUR(a_fab_is_not_copied_from_where_its_values_do_not_lie),
     BEHAVIOUR(pinned_host_memory_is_the_drivers_and_says_so),
     BEHAVIOUR(a_stream_is_given_back_as_it_came),
     BEHAVIOUR(a_host_read_waits_for_the_contexts_stream_alone),
