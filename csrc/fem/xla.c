@@ -172,10 +172,11 @@ static int Lengths(CeedOperator op, CeedXLAForm form, CeedSize *in, CeedSize *ou
 static int CheckNew(const Entry *entry, const Operand *operand) {
   const Operand *other = entry->operand;
 
-  while (other != operand && (other->vec != operand->vec || other->label != operand->label)) other++;
+  while (other != operand && (other->vec != operand->vec || other->label != operand->label))
+    other++;
   CeedCheck(other == operand, entry->op->base.ceed, CEED_ERROR_INCOMPATIBLE,
-            "\"%s\" and \"%s\" are the same vector or value: an operand is named once",
-            other->name, operand->name);
+            "\"%s\" and \"%s\" are the same vector or value: an operand is named once", other->name,
+            operand->name);
   return CEED_ERROR_SUCCESS;
 }
 
