@@ -159,6 +159,10 @@ int CeedBufferReleaseWriter(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type) 
   return code;
 }
 
+void CeedBufferForget(CeedBuffer buffer) {
+  __atomic_fetch_and(&buffer->word, ~VALID, __ATOMIC_RELEASE);
+}
+
 /* One copy at a time: of several readers the others wait. False when there is nothing left to do.
  */
 static bool BeginCopy(CeedBuffer buffer, CeedMemType to) {

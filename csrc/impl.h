@@ -190,6 +190,9 @@ void CeedBufferRelease(CeedBuffer buffer, uint64_t unit);
 /* End a writer's access to one memory type, which holds the current values from now on. */
 int CeedBufferReleaseWriter(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type);
 
+/* The values that are there count no more; the memory stays. */
+void CeedBufferForget(CeedBuffer buffer);
+
 /* Make one memory type hold the current values. The caller is counted as a reader or the writer, so
    that nobody writes meanwhile but through exports. */
 int CeedBufferSync(Ceed ceed, CeedBuffer buffer, CeedMemType mem_type);

@@ -1636,9 +1636,10 @@ typedef enum { CEED_XLA_APPLY = 0, CEED_XLA_JACOBIAN = 1, CEED_XLA_TRANSPOSE = 2
 /// CeedOperatorApply().
 ///
 /// Ownership: keeps references of its own, until CeedXLAClose(). Copies nothing of `names`.
-/// Errors:    CEED_ERROR_INCOMPATIBLE for a name that there is not, and without an active output;
-///            CEED_ERROR_UNSUPPORTED for a QFunction of CeedQFunctionCreateShell(), as Python's
-///            are: from within a program, a function of JAX would wait for ever.
+/// Errors:    CEED_ERROR_INCOMPATIBLE for a name that there is not, for two of one vector or value,
+///            and without an active output; CEED_ERROR_UNSUPPORTED for a QFunction of
+///            CeedQFunctionCreateShell(), as Python's are: from within a program, a function of JAX
+///            would wait for ever.
 /// Threads:   any, at any time.
 int CeedOperatorXLAOpen(CeedOperator op, CeedXLAForm form, CeedInt num_names, const char **names,
                         int64_t *id);
@@ -1651,8 +1652,8 @@ int CeedXLAClose(int64_t id);
 
 /// The functions to register with XLA for the platform "cpu", for the stages "instantiate" and
 /// "execute" of one target of its FFI; the attribute "id" (int64) says what is called. They return
-/// an error of XLA, or NULL: FAILED_PRECONDITION for an id that is not open and for vectors that are
-/// out, INVALID_ARGUMENT for arrays of another type or size.
+/// an error of XLA, or NULL: FAILED_PRECONDITION for an id that is not open, for vectors that are
+/// out and for a routine that writes no output, INVALID_ARGUMENT for arrays of another type or size.
 ///
 /// A program keeps a reference of what it calls from the first stage on. XLA before version 0.3 of
 /// its FFI can't do that: there each call looks the id up.

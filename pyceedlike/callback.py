@@ -21,7 +21,7 @@ from ._lib import (
     Library,
     keep_exception,
 )
-from .context import ContextField, lay_out, value_of
+from .context import ContextField, QFunctionContext, lay_out, value_of
 from .vector import Vector
 
 # ---- What is described ---------------------------------------------------------------------------
@@ -155,8 +155,8 @@ def evaluator_of(engine: str, function: Callable[..., Any], scalar: str) -> Any:
 
 # ---- How it is called ----------------------------------------------------------------------------
 
-# Whom C calls is the first word of a context's data. The callback belongs to it: its handle stays
-# here until the context drops it.
+# Whom C calls is the first word of a context's data: a handle, which stays here until that context
+# drops it.
 _handles: dict[int, Any] = {}
 
 # C functions that Python owns, by address. C may call one as long as any operator lives, which
@@ -175,19 +175,15 @@ class Callback:
     def __init__(self, library: Library, physics: Physics) -> None:
         self.library = library
         self.physics = physics
-        self.handle = library.ffi.new_handle(self)
 
-    @property
-    def head(self) -> bytes:
-        """What the data of the context begin with."""
+    def enter(self, context: QFunctionContext) -> None:
+        """Be whom C calls with a context, which keeps this by a handle of its own."""
         ffi = self.library.ffi
-        return bytes(ffi.buffer(ffi.new("void **", self.handle)))
-
-    def give(self) -> Any:
-        """Give this to the data of the context; return the function that destroys them."""
-        handle, self.handle = self.handle, None
-        _handles[int(self.library.ffi.cast("uintptr_t", handle))] = handle
-        return self._c_function("drop")
+        handle = ffi.new_handle(self)
+        with context._data("") as data:
+            ffi.cast("void **", data)[0] = handle
+        context._call("SetDataDestroy", 0, self._c_function("drop"))
+        _handles[int(ffi.cast("uintptr_t", handle))] = handle
 
     def implement(self, engine: str) -> tuple[str, tuple[Any, ...]]:
         """Return what creates the QFunction, and with what: a routine on vectors, or C code."""

@@ -421,8 +421,9 @@ class Ceed:
         """Return an operator of a routine of C or Fortran, and one of its transpose.
 
         They are functions of cffi, or addresses, of the type CeedOperatorShellUser: they get the
-        context, an address too, and the vectors, and return an error code. The routines are kept
-        until the process ends; the context as long as the operator, which jax() makes the same.
+        context, an address too, and the vectors, and return an error code; that of
+        ffi.callback(..., error=-1) does where Python raises. The routines are kept until the
+        process ends; the context as long as the operator, which jax() makes the same.
         """
         from .fem import Operator
 

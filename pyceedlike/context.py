@@ -43,13 +43,13 @@ class QFunctionContext(Object):
     _is_laid_out: bool  # of a Python function, which it holds
 
     @classmethod
-    def _of_values(cls, ceed: Ceed, values: dict[str, Any], head: bytes = b"") -> QFunctionContext:
+    def _of_values(cls, ceed: Ceed, values: dict[str, Any], head: int = 0) -> QFunctionContext:
+        """Return a context of values, behind `head` bytes that are those of a Python function."""
         self = cls(ceed, "CeedQFunctionContextCreate")
         self._is_laid_out = False
-        self._fields, size = lay_out(values, ceed._library, len(head))
-        data = bytearray(head.ljust(size, b"\0"))
-        if data:
-            self.set_data(data)
+        self._fields, size = lay_out(values, ceed._library, head)
+        if size:
+            self.set_data(bytes(size))
         for field in self._fields:
             self.register(field.name, TYPES[field.kind][0], field.offset, len(field.values))
         self.set_fields(**values)
@@ -80,11 +80,8 @@ class QFunctionContext(Object):
 
     def _bytes(self) -> bytes:
         """Return a copy of the data."""
-        ffi, place = self._library.ffi, self._library.ffi.new("void **")
-        self._call("GetDataRead", 0, place)
-        copy = bytes(ffi.buffer(place[0], self.get_size()))
-        self._call("RestoreDataRead", place)
-        return copy
+        with self._data() as data:
+            return bytes(self._library.ffi.buffer(data, self.get_size()))
 
     def register(
         self, name: str, ctype: str, offset: int, count: int = 1, description: str = ""
@@ -121,12 +118,12 @@ class QFunctionContext(Object):
             return {field.name: value_of(self._library, data, field) for field in fields}
 
     @contextmanager
-    def _data(self) -> Iterator[Any]:
-        """Lend the address of the data for reading."""
+    def _data(self, access: str = "Read") -> Iterator[Any]:
+        """Lend the address of the data for reading, or for writing too: ""."""
         address = self._library.ffi.new("void **")
-        self._call("GetDataRead", 0, address)
+        self._call(f"GetData{access}", 0, address)
         data = address[0]
-        with at_end(lambda: self._call("RestoreDataRead", address)):
+        with at_end(lambda: self._call(f"RestoreData{access}", address)):
             yield data
 
     def _labelled(self) -> list[ContextField]:
@@ -138,14 +135,13 @@ class QFunctionContext(Object):
 
     def _copy(self) -> QFunctionContext:
         """Return another context with the same data and fields."""
-        ffi, size = self._library.ffi, self.get_size()
         copy = QFunctionContext(self.ceed, "CeedQFunctionContextCreate")
         copy._is_laid_out = False
-        if size:
-            with self._data() as data:
-                copy.set_data(bytes(ffi.buffer(ffi.cast("char *", data), size)))
+        if self.get_size():
+            copy.set_data(self._bytes())
         for field in self._labelled():
             copy.register(field.name, TYPES[field.kind][0], field.offset, len(field.values))
+        copy._is_laid_out = self._is_laid_out
         return copy
 
     def __repr__(self) -> str:

@@ -600,8 +600,9 @@ class Operator(Object):
         It takes the active input and, by name, vectors of other inputs and values of the context,
         in the operator's precision, and returns the active output. It has derivatives in all of
         them, of any order, where the QFunction is native; where it is C's, in the active input of
-        first order, by dqf and qdfT. Shell operators and those that are said to be linear are their
-        own Jacobians.
+        first order, by dqf and qdfT, whose fields of the point it is taken at are called `u_at` for
+        an active input `u`; other fields that they alone read are given by name. Shell operators
+        and those that are said to be linear are their own Jacobians.
 
         engine "c" calls this operator in C, without copies; what is not given are its own vectors,
         which it reads when it runs. "xla" is the same written in jax.numpy, for any device; what is

@@ -36,14 +36,14 @@ class QFunction(Object):
     <pyceedlike.QFunction of u, qdata to v, float64>
     """
 
-    __slots__ = ("_context", "_create", "_is_python", "_written_in")
+    __slots__ = ("_callback", "_context", "_create", "_written_in")
     _kind = "QFunction"
 
     def __init__(self, ceed: Ceed, create: str, *arguments: Any) -> None:
         super().__init__(ceed, create, *arguments)
         self._create = create, *arguments
         self._context: QFunctionContext | None = None
-        self._is_python = False
+        self._callback: Callback | None = None  # of a Python function
         # What can be evaluated in another way: the native.PointFunction, or a Physics of JAX.
         self._written_in: Any = None
 
@@ -76,10 +76,10 @@ class QFunction(Object):
             self.add_input(name, field.size, field.mode)
         for name, field in outputs.items():
             self.add_output(name, field.size, field.mode)
-        context = QFunctionContext._of_values(ceed, values, callback.head)
-        context._call("SetDataDestroy", 0, callback.give())
+        context = QFunctionContext._of_values(ceed, values, ceed._library.ffi.sizeof("void *"))
+        callback.enter(context)
         self._set_context(context)
-        self._is_python = True
+        self._callback = callback
         self._written_in = physics if engine == "jax" else None
         self._call("SetContextWritable", False)
         return self
@@ -102,7 +102,7 @@ class QFunction(Object):
 
         Raises CeedAccessError for a Python function: its context has its own values.
         """
-        if self._is_python:
+        if self._callback:
             raise CeedAccessError(
                 "a Python function keeps its own context: set its values by context.set_fields()"
             )
@@ -120,7 +120,10 @@ class QFunction(Object):
         for side, fields in zip(("Input", "Output"), self._fields(), strict=True):
             for name, (size, mode) in fields.items():
                 copy._call(f"Add{side}", text_of(name), size, mode)
-        copy._set_context(self._context._copy())
+        context = self._context._copy()
+        if self._callback:
+            self._callback.enter(context)
+        copy._set_context(context)
         copy._call("SetContextWritable", False)
         return copy
 

@@ -168,6 +168,18 @@ static int Lengths(CeedOperator op, CeedXLAForm form, CeedSize *in, CeedSize *ou
   return CEED_ERROR_SUCCESS;
 }
 
+/* An operand's memory is lent once. */
+static int CheckNew(const Entry *entry, const Operand *operand) {
+  const Operand *other = entry->operand;
+
+  while (other != operand && (other->vec != operand->vec || other->label != operand->label))
+    other++;
+  CeedCheck(other == operand, entry->op->base.ceed, CEED_ERROR_INCOMPATIBLE,
+            "\"%s\" and \"%s\" are the same vector or value: an operand is named once", other->name,
+            operand->name);
+  return CEED_ERROR_SUCCESS;
+}
+
 static int FindOperand(CeedOperator op, CeedXLAForm form, const char *name, Operand *operand) {
   CeedQFunction qf = op->form[KindOf(op, form)].qf;
   CeedOperatorField field = op->fields;
@@ -198,6 +210,7 @@ static int Fill(Entry *entry, const char *const *names) {
   CeedCall(CeedVectorCreate(ceed, out, &entry->out));
   for (CeedInt i = 0; i < entry->num_operands; i++) {
     CeedCall(FindOperand(entry->op, entry->form, names[i], &entry->operand[i]));
+    CeedCall(CheckNew(entry, &entry->operand[i]));
   }
   return CEED_ERROR_SUCCESS;
 }
@@ -291,6 +304,26 @@ static int Lend(CeedVector vec, const XLA_FFI_Buffer *buffer, const char *name, 
 
 static int TakeBack(CeedVector vec) { return CeedVectorTakeArray(vec, CEED_MEM_HOST, NULL); }
 
+/* Read the values that a routine has put in other memory or left on the device. */
+static int ReadResult(CeedVector out, void *data) {
+  const CeedScalar *values;
+
+  CeedCheck((CeedBufferWord(out->buffer) & VALID) || !out->length, out->base.ceed,
+            CEED_ERROR_INCOMPLETE, "%s: the operator's routine has written no output", what);
+  CeedCall(CeedVectorAcquireRead(out, CEED_MEM_HOST, &values, what));
+  if (values != data && out->length) memcpy(data, values, out->buffer->bytes);
+  CeedVectorReleaseRead(out);
+  return CEED_ERROR_SUCCESS;
+}
+
+/* Memory that a routine has given the output instead is let go of. */
+static int TakeOutput(CeedVector out, const XLA_FFI_Buffer *buffer) {
+  if (out->buffer->memory[CEED_MEM_HOST].data != buffer->data) {
+    CeedCall(Lend(out, buffer, "the active output", false));
+  }
+  return TakeBack(out);
+}
+
 /* A context holds doubles in either precision. */
 static int SetDoubles(const Operand *operand, const XLA_FFI_Buffer *buffer, double *values) {
   static const int type = sizeof(CeedScalar) == 8 ? XLA_FLOAT64 : XLA_FLOAT32;
@@ -360,14 +393,18 @@ static int WithActive(const Entry *entry, void **args) {
 
 static int WithOutput(const Entry *entry, const XLA_FFI_CallFrame *frame) {
   CeedInt count = entry->num_operands + (entry->in != CEED_VECTOR_NONE);
+  const XLA_FFI_Buffer *result;
   int code, back;
 
   CeedCheck(frame->args.size == count && frame->rets.size == 1, entry->op->base.ceed,
             CEED_ERROR_DIMENSION, "%s has %lld operands and %lld results, not %d and 1", what,
             (long long)frame->args.size, (long long)frame->rets.size, count);
-  CeedCall(Lend(entry->out, frame->rets.rets[0], "the active output", false));
+  result = frame->rets.rets[0];
+  CeedCall(Lend(entry->out, result, "the active output", false));
+  CeedBufferForget(entry->out->buffer);
   code = WithActive(entry, frame->args.args);
-  back = TakeBack(entry->out);
+  if (!code) code = ReadResult(entry->out, result->data);
+  back = TakeOutput(entry->out, result);
   return code ? code : back;
 }
 
@@ -480,6 +517,7 @@ static XLA_FFI_State_Args StateArgs(const XLA_FFI_CallFrame *frame, void *state)
 struct XLA_FFI_Error *CeedXLAInstantiate(struct XLA_FFI_CallFrame *frame) {
   XLA_FFI_Metadata *metadata = Asked(frame);
   XLA_FFI_State_Args args;
+  XLA_FFI_Error *error;
   Entry *entry;
   int code;
 
@@ -491,7 +529,9 @@ struct XLA_FFI_Error *CeedXLAInstantiate(struct XLA_FFI_CallFrame *frame) {
   code = Open(frame, &entry);
   if (code) return Result(frame->api, code);
   args = StateArgs(frame, entry);
-  return frame->api->XLA_FFI_State_Set(&args);
+  error = frame->api->XLA_FFI_State_Set(&args);
+  if (error) Release(entry);
+  return error;
 }
 
 /* An older XLA looks the id up at each call. */

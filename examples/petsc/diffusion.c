@@ -148,62 +148,98 @@ static int CreateBasis(Ceed ceed, bool is_quad, CeedInt ncomp, CeedBasis *basis)
 
 /* ---- The operator -------------------------------------------------------------------------- */
 
-static PetscErrorCode CreateOperator(App *app, Ceed ceed, bool is_quad, PetscReal a) {
+/* How the elements read a field: of one component, or of the two of the nodes' places. */
+typedef struct {
+  CeedElemRestriction restriction;
+  CeedBasis basis;
+} Space;
+
+static PetscErrorCode CreateSpaces(App *app, Ceed ceed, bool is_quad, PetscInt n, Space *unknown,
+                                   Space *place) {
   CeedInt count = 0, size = is_quad ? 4 : 3, *offsets;
-  CeedElemRestriction restriction, restriction_x;
-  CeedBasis basis, basis_x;
-  CeedQFunction residual, jacobian;
-  CeedContextFieldLabel label;
-  CeedVector x;
-  Vec coordinates;
-  const PetscScalar *array;
-  PetscInt n;
 
   PetscFunctionBeginUser;
-  PetscCall(VecGetLocalSize(app->local, &n));
   PetscCheck(n <= INT32_MAX / 2, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
              "a process has more unknowns than a CeedInt counts");
   PetscCall(is_quad ? GetQuads(app->dm, &count, &offsets)
                     : GetTriangles(app->dm, &count, &offsets));
   CeedTry(CeedElemRestrictionCreate(ceed, count, size, 1, 1, n, CEED_MEM_HOST, CEED_COPY_VALUES,
-                                    offsets, &restriction));
+                                    offsets, &unknown->restriction));
   for (CeedInt i = 0; i < count * size; i++) offsets[i] *= 2;
   CeedTry(CeedElemRestrictionCreate(ceed, count, size, 2, 1, 2 * n, CEED_MEM_HOST, CEED_COPY_VALUES,
-                                    offsets, &restriction_x));
+                                    offsets, &place->restriction));
   PetscCall(PetscFree(offsets));
-  CeedTry(CreateBasis(ceed, is_quad, 1, &basis));
-  CeedTry(CreateBasis(ceed, is_quad, 2, &basis_x));
+  CeedTry(CreateBasis(ceed, is_quad, 1, &unknown->basis));
+  CeedTry(CreateBasis(ceed, is_quad, 2, &place->basis));
+  PetscFunctionReturn(0);
+}
 
+static int DestroySpace(Space *space) {
+  int code = CeedElemRestrictionDestroy(&space->restriction);
+
+  return code ? code : CeedBasisDestroy(&space->basis);
+}
+
+static PetscErrorCode CreateVectors(App *app, Ceed ceed, PetscInt n, CeedVector *x) {
+  Vec coordinates;
+  const PetscScalar *array;
+
+  PetscFunctionBeginUser;
   PetscCall(DMGetCoordinatesLocal(app->dm, &coordinates));
-  CeedTry(CeedVectorCreate(ceed, 2 * n, &x));
+  CeedTry(CeedVectorCreate(ceed, 2 * n, x));
   PetscCall(VecGetArrayRead(coordinates, &array));
-  CeedTry(CeedVectorSetArray(x, CEED_MEM_HOST, CEED_COPY_VALUES, (CeedScalar *)array));
+  CeedTry(CeedVectorSetArray(*x, CEED_MEM_HOST, CEED_COPY_VALUES, (CeedScalar *)array));
   PetscCall(VecRestoreArrayRead(coordinates, &array));
   CeedTry(CeedVectorCreate(ceed, n, &app->u));
   CeedTry(CeedVectorCreate(ceed, n, &app->v));
   CeedTry(CeedVectorCreate(ceed, n, &app->state));
+  PetscFunctionReturn(0);
+}
 
+static int SetFields(const App *app, const Space *unknown, const Space *place, CeedVector x) {
+  const struct {
+    const char *name;
+    const Space *space;
+    CeedVector vector;
+  } fields[] = {{"u", unknown, CEED_VECTOR_ACTIVE},
+                {"du", unknown, CEED_VECTOR_ACTIVE},
+                {"v", unknown, CEED_VECTOR_ACTIVE},
+                {"dv", unknown, CEED_VECTOR_ACTIVE},
+                {"u_at", unknown, app->state},
+                {"du_at", unknown, app->state},
+                {"x", place, x},
+                {"dx", place, x}};
+
+  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+    int code = CeedOperatorSetField(app->op, fields[i].name, fields[i].space->restriction,
+                                    fields[i].space->basis, fields[i].vector);
+    if (code) return code;
+  }
+  return CeedOperatorSetField(app->op, "w", CEED_ELEMRESTRICTION_NONE, unknown->basis,
+                              CEED_VECTOR_NONE);
+}
+
+static PetscErrorCode CreateOperator(App *app, Ceed ceed, bool is_quad, PetscReal a) {
+  Space unknown, place;
+  CeedQFunction residual, jacobian;
+  CeedContextFieldLabel label;
+  CeedVector x;
+  PetscInt n;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetLocalSize(app->local, &n));
+  PetscCall(CreateSpaces(app, ceed, is_quad, n, &unknown, &place));
+  PetscCall(CreateVectors(app, ceed, n, &x));
   CeedTry(diffusion_create(ceed, &residual));
   CeedTry(diffusion_jvp_create(ceed, &jacobian));
   CeedTry(CeedOperatorCreate(ceed, residual, jacobian, CEED_QFUNCTION_NONE, &app->op));
-  const char *active[] = {"u", "du", "v", "dv"}, *state[] = {"u_at", "du_at"},
-             *place[] = {"x", "dx"};
-  for (int i = 0; i < 4; i++) {
-    CeedTry(CeedOperatorSetField(app->op, active[i], restriction, basis, CEED_VECTOR_ACTIVE));
-  }
-  for (int i = 0; i < 2; i++) {
-    CeedTry(CeedOperatorSetField(app->op, state[i], restriction, basis, app->state));
-    CeedTry(CeedOperatorSetField(app->op, place[i], restriction_x, basis_x, x));
-  }
-  CeedTry(CeedOperatorSetField(app->op, "w", CEED_ELEMRESTRICTION_NONE, basis, CEED_VECTOR_NONE));
+  CeedTry(SetFields(app, &unknown, &place, x));
   CeedTry(CeedOperatorGetContextFieldLabel(app->op, "a", &label));
   CeedTry(CeedOperatorSetContextDouble(app->op, label, &a));
   CeedTry(CeedQFunctionDestroy(&residual));
   CeedTry(CeedQFunctionDestroy(&jacobian));
-  CeedTry(CeedElemRestrictionDestroy(&restriction));
-  CeedTry(CeedElemRestrictionDestroy(&restriction_x));
-  CeedTry(CeedBasisDestroy(&basis));
-  CeedTry(CeedBasisDestroy(&basis_x));
+  CeedTry(DestroySpace(&unknown));
+  CeedTry(DestroySpace(&place));
   CeedTry(CeedVectorDestroy(&x));
   PetscFunctionReturn(0);
 }

@@ -179,6 +179,7 @@ class Forms(NamedTuple):
     context: list[set[str]]  # what the QFunction of each form has
     has: tuple[bool, bool]  # whether it has a Jacobian, and a transpose of it
     is_linear: bool
+    unknown: list[str]  # fields of derivatives alone that may be the active input, or not
 
 
 class FormCall(Call):
@@ -209,6 +210,12 @@ class FormCall(Call):
                 "the operator has no Jacobian: give ceed.Operator() dqf and qdfT, or say "
                 "jax(linear=True) where it is linear in the active input"
             )
+        if unknown := self.forms.unknown:
+            names, active = ", ".join(unknown), ", ".join(f"{n}_at" for n in self.forms.active)
+            raise CeedUnsupportedError(
+                f"the QFunctions of the Jacobian alone read {names}, which JAX must know: a field "
+                f"where the Jacobian is taken is to be named {active}; give others by name"
+            )
         if self._derivative is None:
             at = tuple(f"{n}_at" for n in self.forms.active)
             self._derivative = self._other(JACOBIAN, self.slots[0]._replace(names=at))
@@ -219,6 +226,11 @@ class FormCall(Call):
         if self.form == JACOBIAN and not self.forms.has[1]:
             raise CeedUnsupportedError(
                 "the operator has no transpose of its Jacobian: give ceed.Operator() qdfT"
+            )
+        if self.form == TRANSPOSE and self._transpose is None:
+            raise CeedUnsupportedError(
+                "the transpose has no transpose: qdfT has not all that was given by name; let it "
+                "have the same context values and inputs"
             )
         if self._transpose is None:
             other = self._transpose = self._other(TRANSPOSE)

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .._lib import EVAL_GRAD, EVAL_WEIGHT, CeedUnsupportedError
+from .._lib import EVAL_GRAD, EVAL_WEIGHT, CeedIncompleteError, CeedUnsupportedError
 from .._object import BASIS_NONE
 from ..callback import Physics
 from .jax_operator import Arguments
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import numpy
 
     from ..fem import Basis, ElemRestriction, Operator, OperatorField
+    from ..vector import Vector
 
 
 def entries(rstr: ElemRestriction) -> numpy.ndarray:
@@ -40,6 +42,8 @@ class Evaluation:
 
     def __init__(self, basis: Basis, emode: int) -> None:
         self.dim, self.is_gradient = basis.get_dimension(), emode == EVAL_GRAD
+        self.num_points = basis.get_num_quadrature_points()
+        self.num_directions = self.dim if self.is_gradient else 1
         self.tensor = basis._tensor()
         if self.tensor is None:
             matrices = basis.get_grad() if self.is_gradient else basis.get_interp()[None]
@@ -55,11 +59,11 @@ class Evaluation:
             values = jnp.stack([self._contract(m, x) for m in self._factors()])
         return values.reshape(*values.shape[:2], -1)
 
-    def to_nodes(self, values: jax.Array, nelem: int) -> jax.Array:
+    def to_nodes(self, values: jax.Array, ncomp: int, nelem: int) -> jax.Array:
         """Return the transpose's result."""
         import jax.numpy as jnp
 
-        values = values.reshape(*values.shape[:2], nelem, -1)
+        values = values.reshape(self.num_directions, ncomp, nelem, self.num_points)
         if self.tensor is None:
             return jnp.einsum("dqp,dceq->cep", self.matrices, values)
         terms = zip(self._factors(), values, strict=True)
@@ -80,7 +84,7 @@ class Evaluation:
         for i, matrix in enumerate(factors):
             axis = x.ndim - 1 - i
             x = jnp.moveaxis(jnp.tensordot(x, matrix, (axis, 1)), -1, axis)
-        return x.reshape(*ends, -1)
+        return x.reshape(*ends, math.prod(x.shape[2:]))
 
 
 class Place:
@@ -111,9 +115,18 @@ class Place:
 
         ncomp, nelem, _ = self.index.shape
         if self.evaluation:
-            values = self.evaluation.to_nodes(values.reshape(-1, ncomp, values.shape[-1]), nelem)
+            values = self.evaluation.to_nodes(values, ncomp, nelem)
         zeros = jnp.zeros(self.length, values.dtype)
         return zeros.at[self.index.ravel()].add(values.ravel())
+
+
+def has_values(vector: Vector) -> bool:
+    """Return whether a vector has values to read."""
+    try:
+        with vector.array_read():
+            return True
+    except CeedIncompleteError:
+        return False
 
 
 class NumpyFunction:
@@ -135,6 +148,7 @@ class NumpyFunction:
             self.own = {
                 n: numpy.asarray(self.places[n].read(op._fields[n].vector.to_numpy()))
                 for n in self.arguments.passive
+                if n in self.places and has_values(op._fields[n].vector)
             }  # at the points, since XLA takes long to gather constants
         self._jitted = jax.jit(self._apply)
 
@@ -147,6 +161,12 @@ class NumpyFunction:
         """Return the active output."""
         u, given = self.arguments.read(u, values)
         own = {n: x for n, x in self.own.items() if n not in given}
+        passive = self.arguments.passive.keys() & self.places.keys()
+        if missing := sorted(passive - given.keys() - own.keys()):
+            raise CeedIncompleteError(
+                f"the field {missing[0]!r} had no values when this function was made: give it by "
+                "name"
+            )
         return self._jitted(u, given, own)
 
     def _apply(self, u: jax.Array | None, given: dict[str, Any], own: dict[str, Any]) -> jax.Array:

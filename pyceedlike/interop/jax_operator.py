@@ -34,6 +34,7 @@ from .jax_primitive import Call
 
 if TYPE_CHECKING:
     import jax
+    import numpy
 
     from ..ceed import Ceed
     from ..native import PointFunction
@@ -46,6 +47,7 @@ class ContextValue(NamedTuple):
 
     shape: tuple[int, ...]
     dtype: str
+    kept: str  # its type in C, where native QFunctions have no booleans
     value: Any
 
 
@@ -61,6 +63,8 @@ class Arguments:
         vectors = {name: op._fields[name].vector for name in inputs}
         self.active = [n for n, v in vectors.items() if v is VECTOR_ACTIVE]
         self.passive = {n: (len(v),) for n, v in vectors.items() if isinstance(v, Vector)}
+        self.of_derivatives = self._of_derivatives(op)
+        self.passive |= {n: (len(op._fields[n].vector),) for n in self.of_derivatives}
         self.context = self._context()
         for name in self.qfunction.outputs if self.qfunction else ():
             if op._fields[name].vector is not VECTOR_ACTIVE:
@@ -69,20 +73,31 @@ class Arguments:
                     "none of: leave it out, as with_state() is"
                 )
 
+    def _of_derivatives(self, op: Operator) -> list[str]:
+        """Return the fields with vectors that the QFunctions of derivatives alone read."""
+        if self.qfunction is None or self.point:
+            return []
+        known = {*self.qfunction.inputs, *self.qfunction.outputs, *(f"{n}_at" for n in self.active)}
+        names = dict.fromkeys(n for qf in op._qfunctions[1:] if qf for n in qf.inputs)
+        return [n for n in names if n not in known and isinstance(op._fields[n].vector, Vector)]
+
     def _context(self) -> dict[str, ContextValue]:
         import numpy
 
         context = self.qfunction and self.qfunction.context
         if context is None:
             return {}
-        shapes = {n: v.shape for n, v in getattr(self.point, "context", {}).items()}
+        described = getattr(self.point, "context", {})
         types = {1: self.scalar, 2: "int32", 3: "bool"}
         kinds = {field.name: types[field.kind] for field in context._labelled()}
         found = {}
         for name, value in context.get_fields().items():
-            array = numpy.asarray(value, kinds[name])
-            shape = shapes.get(name, array.shape)
-            found[name] = ContextValue(shape, kinds[name], array.reshape(shape))
+            kept = kinds[name]
+            is_bool = name in described and described[name].dtype == "bool"
+            array = numpy.asarray(value, "bool" if is_bool else kept)
+            if name in described:
+                array = array.reshape(described[name].shape)
+            found[name] = ContextValue(array.shape, array.dtype.name, kept, array)
         return found
 
     @property
@@ -110,10 +125,14 @@ class Arguments:
         if name in self.passive:
             return array_of(x, f"the field {name!r}", self.passive[name], self.scalar)
         if name in self.context:
-            shape, dtype, _ = self.context[name]
-            return array_of(x, f"the context value {name!r}", shape, dtype)
+            value = self.context[name]
+            return array_of(x, f"the context value {name!r}", value.shape, value.dtype)
         known = ", ".join([*self.passive, *self.context]) or "none"
         raise CeedIncompatibleError(f"the operator has no field or value {name!r} to give: {known}")
+
+
+# The kinds of numbers, as NumPy's, that become each type where they have none of their own.
+KINDS = {"bool": "b", "int32": "iu", "float32": "iuf", "float64": "iuf"}
 
 
 def array_of(x: Any, what: str, shape: tuple[int, ...], dtype: str) -> jax.Array:
@@ -121,15 +140,31 @@ def array_of(x: Any, what: str, shape: tuple[int, ...], dtype: str) -> jax.Array
     import jax
 
     given = getattr(x, "dtype", None)
-    if given is not None and given != dtype and not getattr(x, "weak_type", False):
+    if given is None or getattr(x, "weak_type", False):
+        other = next((n for n in map(number_type, jax.tree.leaves(x)) if not fits(n, dtype)), None)
+    else:
+        other = given if given != dtype else None
+    if other is not None:
         raise CeedIncompatibleError(
-            f"{what} is {given}, the operator's is {dtype}: convert it, by x.astype({dtype!r})"
+            f"{what} is {other}, the operator's is {dtype}: convert it, by x.astype({dtype!r})"
         )
     is_one = isinstance(x, jax.Array) and given == dtype
     array = x if is_one else jax.numpy.asarray(x, dtype)
     if array.shape != shape:
         raise CeedDimensionError(f"{what} has shape {array.shape}, {shape} is wanted")
     return array
+
+
+def number_type(x: Any) -> numpy.dtype:
+    """Return the type of an array or a Python number."""
+    import numpy
+
+    return numpy.dtype(getattr(x, "dtype", type(x)))
+
+
+def fits(number: numpy.dtype, dtype: str) -> bool:
+    """Return whether a number without a type of its own may become one of this type."""
+    return number.kind in KINDS[dtype] or number.kind == "O"
 
 
 class OperatorFunction:
@@ -151,7 +186,9 @@ class OperatorFunction:
         u, given = self.arguments.read(u, values)
         call = self._call(frozenset(given))
         if isinstance(call, PointCall):
-            given = {n: c.value for n, c in self.arguments.context.items()} | given
+            context = self.arguments.context
+            kept = {n: given.get(n, c.value).astype(c.kept) for n, c in context.items()}
+            given = given | kept
         operands = [u] if u is not None else []
         return call(*operands, *(given[n] for slot in call.slots for n in slot.names if n in given))
 
@@ -181,8 +218,9 @@ class OperatorFunction:
         """Return an operator of its own, whose vectors of these names the operands lend memory."""
         a, op = self.arguments, self.op
         if a.qfunction is None:
-            _contexts.extend(op._kept)  # a program may still run when all else is dropped
-            return Forms(op, op.shape, [], [set()] * 3, (False, False), True)
+            # A program may still run when all else is dropped.
+            _contexts.update((id(context), context) for context in op._kept)
+            return Forms(op, op.shape, [], [set()] * 3, (False, False), True, [])
         qfunctions = [q and q._copy() for q in op._qfunctions]
         own = op.ceed.Operator(*qfunctions)
         at = op.ceed.Vector(max(a.input_size, 0))
@@ -193,10 +231,12 @@ class OperatorFunction:
         context = [{*q.context.get_fields()} if q and q.context else set() for q in qfunctions]
         has = qfunctions[1] is not None, qfunctions[2] is not None
         context[TRANSPOSE] = context[TRANSPOSE if has[1] else APPLY]
-        return Forms(own, op.shape, a.active, context, has, self.linear or is_linear(qfunctions[0]))
+        linear = self.linear or is_linear(qfunctions[0])
+        unknown = [n for n in a.of_derivatives if n not in names]
+        return Forms(own, op.shape, a.active, context, has, linear, unknown)
 
 
-_contexts: list[Any] = []  # of routines
+_contexts: dict[int, Any] = {}  # of routines
 
 
 def is_linear(qf: Any) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _exchange
-from .._lib import LIBRARIES
+from .._lib import LIBRARIES, CeedUnsupportedError
 from .._object import text_of
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Call(ABC):
 
     def __call__(self, *operands: Any) -> jax.Array:
         """Return the result; operands are arrays of the right shapes and types."""
-        return primitive().bind(*operands, call=self)
+        return primitive().bind(*_alike(operands), call=self)
 
 
 def target(scalar: str) -> str:
@@ -103,13 +103,53 @@ def primitive() -> Any:
         handlers = _exchange.xla_handlers(scalar == "float32")
         jax.ffi.register_ffi_target(target(scalar), handlers, platform="cpu")
     made = Primitive("ceedlike_operator")
-    made.def_abstract_eval(lambda *_, call: jax.core.ShapedArray((call.length,), call.scalar))
+    made.def_abstract_eval(_result)
     made.def_impl(lambda *operands, call: call.program()(*operands))
     ad.primitive_jvps[made] = _jvp
     ad.primitive_transposes[made] = _transpose
     batching.primitive_batchers[made] = _batch
+    mlir.register_lowering(made, _refuse)
     mlir.register_lowering(made, _lower, platform="cpu")
     return made
+
+
+def _result(*operands: Any, call: Call) -> Any:
+    """Return the result's type: it varies over the axes of a mesh over which the operands do."""
+    import jax
+    from jax.sharding import NamedSharding, PartitionSpec
+
+    result = jax.core.ShapedArray((call.length,), call.scalar)
+    if not operands:
+        return result
+    sharding = NamedSharding(operands[0].sharding.mesh, PartitionSpec(None))
+    shape, dtype = result.shape, result.dtype
+    return operands[0].update(shape=shape, dtype=dtype, weak_type=False, sharding=sharding)
+
+
+def _alike(operands: Sequence[Any]) -> Sequence[Any]:
+    """Return operands that vary over the same axes of a mesh, those of jax.shard_map."""
+    import jax
+
+    if len(operands) == 1:
+        return operands
+    axes = [_varying(jax.typeof(x)) for x in operands]
+    union = frozenset().union(*axes)
+    return [
+        x if own == union else jax.lax.pcast(x, tuple(union - own), to="varying")
+        for x, own in zip(operands, axes, strict=True)
+    ]
+
+
+def _varying(aval: Any) -> frozenset[str]:
+    kind = getattr(aval, "manual_axis_type", aval)  # JAX before 0.10 has it as `vma`
+    return getattr(kind, "varying", None) or getattr(kind, "vma", frozenset())
+
+
+def _refuse(*_: Any, **__: Any) -> Any:
+    raise CeedUnsupportedError(
+        "C is called on the CPU alone: use engine 'xla', which is for any device, or "
+        "jax.default_device(jax.devices('cpu')[0])"
+    )
 
 
 def _lower(context: Any, *operands: Any, call: Call) -> Any:
@@ -125,7 +165,7 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, call: Call) -> tupl
 
     terms = []
     for k, tangent in enumerate(tangents):
-        if type(tangent) is ad.Zero or tangent.dtype == jax.dtypes.float0:
+        if type(tangent) is ad.Zero or jax.typeof(tangent).dtype == jax.dtypes.float0:
             continue
         if k in call.linear:
             terms.append(call(*primals[:k], tangent, *primals[k + 1 :]))
@@ -159,10 +199,22 @@ def _batch(operands: Sequence[Any], axes: Sequence[int | None], *, call: Call) -
     import jax
 
     batched = [k for k, axis in enumerate(axes) if axis is not None]
-    moved = tuple(jax.numpy.moveaxis(operands[k], axes[k], 0) for k in batched)
+    moved = tuple(_gathered(jax.numpy.moveaxis(operands[k], axes[k], 0)) for k in batched)
 
     def one(values: tuple[Any, ...]) -> Any:
         now = dict(zip(batched, values, strict=True))
         return call(*(now.get(k, x) for k, x in enumerate(operands)))
 
     return jax.lax.map(one, moved), 0
+
+
+def _gathered(batch: jax.Array) -> jax.Array:
+    """Return a batch that is not divided along an explicit axis of a mesh."""
+    import jax
+    from jax.sharding import NamedSharding, PartitionSpec
+
+    sharding = jax.typeof(batch).sharding
+    if sharding.spec[0] is None:
+        return batch
+    whole = PartitionSpec(None, *sharding.spec[1:])
+    return jax.sharding.reshard(batch, NamedSharding(sharding.mesh, whole))

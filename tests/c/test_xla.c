@@ -35,7 +35,11 @@ static XLA_FFI_Error *RegisterType(XLA_FFI_Type_Register_Args *args) {
   return NULL;
 }
 
+static bool refuses_states;
+
 static XLA_FFI_Error *SetState(XLA_FFI_State_Args *args) {
+  error.code = INTERNAL;
+  if (refuses_states) return &error;
   state = args->type_id->type_id == 5 && args->stage == 0 ? args->state : NULL;
   return NULL;
 }
@@ -325,6 +329,37 @@ TEST(a_program_keeps_what_it_calls) {
   return TEST_PASSED;
 }
 
+static bool is_dropped;
+
+static int Drop(void *data) {
+  (void)data;
+  is_dropped = true;
+  return 0;
+}
+
+TEST(a_program_that_gets_no_state_keeps_nothing) {
+  CeedScalar u[] = {1, 1, 2}, v[3];
+  Array arrays[] = {ARRAY(REAL, v), ARRAY(REAL, u)};
+  CeedQFunctionContext ctx = NULL;
+  CeedOperator op = NULL;
+  CeedVector w = NULL;
+  int64_t id;
+
+  PASSES(MakeOperator(&op, &w));
+  ASSERT_OK(CeedOperatorGetContext(op, &ctx));
+  ASSERT_OK(CeedQFunctionContextSetDataDestroy(ctx, CEED_MEM_HOST, Drop));
+  ASSERT_OK(CeedQFunctionContextDestroy(&ctx));
+  ASSERT_OK(CeedOperatorXLAOpen(op, CEED_XLA_APPLY, 0, NULL, &id));
+  refuses_states = true;
+  ASSERT_EQ(StageOf(&newer_api, 0, id, INT64, 2, arrays), INTERNAL);
+  refuses_states = false;
+  ASSERT_OK(CeedXLAClose(id));
+  CeedVectorDestroy(&w);
+  ASSERT_OK(CeedOperatorDestroy(&op));
+  ASSERT(is_dropped);
+  return TEST_PASSED;
+}
+
 TEST(the_version_is_told_and_other_stages_do_nothing) {
   XLA_FFI_Metadata metadata = {.struct_size = sizeof metadata};
   XLA_FFI_Metadata_Extension extension = {{sizeof extension, 1, NULL}, &metadata};
@@ -370,6 +405,11 @@ TEST(names_that_there_are_not_are_told) {
   ASSERT_SAYS("\"u\" has no vector of its own");
   PASSES(Refuses(op, CEED_XLA_APPLY, NULL, CEED_ERROR_INCOMPATIBLE));
   PASSES(Refuses(op, (CeedXLAForm)3, "w", CEED_ERROR_INCOMPATIBLE));
+  for (int i = 0; i < 2; i++) {
+    const char *names[] = {i ? "w" : "scale", i ? "w" : "scale"};
+    ASSERT_CODE(CEED_ERROR_INCOMPATIBLE, CeedOperatorXLAOpen(op, CEED_XLA_APPLY, 2, names, &id));
+    ASSERT_SAYS("named once");
+  }
   ASSERT_CODE(CEED_ERROR_INCOMPATIBLE, CeedOperatorXLAOpen(op, CEED_XLA_APPLY, 1, NULL, &id));
   ASSERT_CODE(CEED_ERROR_INCOMPATIBLE, CeedOperatorXLAOpen(op, CEED_XLA_APPLY, 0, NULL, NULL));
   ASSERT_CODE(CEED_ERROR_INCOMPATIBLE, CeedOperatorXLAOpen(NULL, CEED_XLA_APPLY, 0, NULL, &id));
@@ -436,6 +476,67 @@ TEST(a_routine_is_called_with_its_transpose_where_it_has_one) {
   ASSERT_OK(CeedOperatorCreateShell(ceed, 2, 1, Sum, NULL, NULL, &op));
   PASSES(Refuses(op, CEED_XLA_TRANSPOSE, "w", CEED_ERROR_UNSUPPORTED));
   PASSES(Refuses(op, CEED_XLA_JACOBIAN, "w", CEED_ERROR_UNSUPPORTED));
+  CeedOperatorDestroy(&op);
+  return TEST_PASSED;
+}
+
+static CeedScalar own[2] = {7, 8};
+
+static int Borrow(void *ctx, CeedVector in, CeedVector out) {
+  (void)ctx;
+  (void)in;
+  return CeedVectorSetArray(out, CEED_MEM_HOST, CEED_USE_POINTER, own);
+}
+
+static int Own(void *ctx, CeedVector in, CeedVector out) {
+  CeedScalar *array = malloc(sizeof own);
+
+  (void)ctx;
+  (void)in;
+  memcpy(array, own, sizeof own);
+  return CeedVectorSetArray(out, CEED_MEM_HOST, CEED_OWN_POINTER, array);
+}
+
+TEST(memory_that_a_routine_gives_its_output_is_copied_to_the_result) {
+  CeedOperatorShellUser routines[] = {Borrow, Own};
+
+  for (int i = 0; i < 2; i++) {
+    CeedScalar u[] = {1, 2}, v[] = {-1, -1};
+    CeedOperator op = NULL;
+    int64_t id;
+    ASSERT_OK(CeedOperatorCreateShell(ceed, 2, 2, routines[i], NULL, NULL, &op));
+    ASSERT_OK(CeedOperatorXLAOpen(op, CEED_XLA_APPLY, 0, NULL, &id));
+    for (int again = 0; again < 2; again++) {
+      v[0] = v[1] = -1;
+      ASSERT_EQ(CALL(id, ARRAY(REAL, v), ARRAY(REAL, u)), 0);
+      ASSERT(v[0] == 7 && v[1] == 8);
+    }
+    ASSERT(own[0] == 7 && own[1] == 8);
+    ASSERT_OK(CeedXLAClose(id));
+    CeedOperatorDestroy(&op);
+  }
+  return TEST_PASSED;
+}
+
+static int Nothing(void *ctx, CeedVector in, CeedVector out) {
+  (void)ctx;
+  (void)in;
+  (void)out;
+  return 0;
+}
+
+TEST(a_routine_that_writes_no_output_is_an_error) {
+  CeedScalar u[] = {1, 2}, v[2];
+  CeedOperator op = NULL;
+  int64_t id;
+
+  ASSERT_OK(CeedOperatorCreateShell(ceed, 2, 2, Nothing, NULL, NULL, &op));
+  ASSERT_OK(CeedOperatorXLAOpen(op, CEED_XLA_APPLY, 0, NULL, &id));
+  for (int again = 0; again < 2; again++) {
+    ASSERT_EQ(CALL(id, ARRAY(REAL, v), ARRAY(REAL, u)), FAILED_PRECONDITION);
+    ASSERT_HAS(error.text, "has written no output");
+  }
+  ASSERT_OK(CeedXLAClose(id));
   CeedOperatorDestroy(&op);
   return TEST_PASSED;
 }
@@ -530,10 +631,13 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(arrays_that_do_not_fit_are_refused),
     BEHAVIOUR(a_stale_id_is_an_error_and_ids_are_never_used_again),
     BEHAVIOUR(a_program_keeps_what_it_calls),
+    BEHAVIOUR(a_program_that_gets_no_state_keeps_nothing),
     BEHAVIOUR(the_version_is_told_and_other_stages_do_nothing),
     BEHAVIOUR(names_that_there_are_not_are_told),
     BEHAVIOUR(a_qfunction_that_is_called_back_is_refused_with_the_remedy),
     BEHAVIOUR(a_routine_is_called_with_its_transpose_where_it_has_one),
+    BEHAVIOUR(memory_that_a_routine_gives_its_output_is_copied_to_the_result),
+    BEHAVIOUR(a_routine_that_writes_no_output_is_an_error),
     BEHAVIOUR(a_composite_operator_is_called_as_a_whole),
     BEHAVIOUR(calls_of_threads_take_turns),
     BEHAVIOUR(threads_open_and_close_ids_at_any_time),

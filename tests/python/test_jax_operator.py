@@ -21,6 +21,7 @@ from pyceedlike import (
     VECTOR_ACTIVE,
     CeedDimensionError,
     CeedIncompatibleError,
+    CeedIncompleteError,
     CeedUnsupportedError,
     Data,
     Grad,
@@ -99,29 +100,36 @@ def mass_operator(space):
     return space.operator(mass.qfunction(space.ceed), w=space.geometry.dV)
 
 
-def square(ceed, *sources, scale=0.5):
+def three_points(op, **vectors):
+    """Return an operator with its fields: u and v are active, others have values."""
+    ceed = op.ceed
+    rstr = ceed.StridedElemRestriction(1, 3, 1, 3, (1, 1, 1))
+    for name in "uv":
+        op.set_field(name, rstr, BASIS_NONE, VECTOR_ACTIVE)
+    for name, values in vectors.items():
+        vector = ceed.Vector(3)
+        vector.set_array(np.array(values, ceed.scalar))
+        op.set_field(name, rstr, BASIS_NONE, vector)
+    return op
+
+
+def square(ceed, *sources, scale=0.5, at="u_at"):
     """Return an operator of C at three points, of its Jacobian, and of the transpose."""
     qfunctions = []
     for source in (SQUARE, *sources):
         name = source.split("(")[1].partition(")")[0]
         qf = ceed.QFunction(1, source, f"test:{name}")
-        ins = ("u", "w") if source is SQUARE else ("u", "w", "u_at")
+        ins = ("u", "w") if source is SQUARE else ("u", "w", at)
         qfunctions.append((qf, ins, "v"))
     if len(qfunctions) == 3:  # the transpose goes from v to u
-        qfunctions[2] = qfunctions[2][0], ("v", "w", "u_at"), "u"
+        qfunctions[2] = qfunctions[2][0], ("v", "w", at), "u"
     for qf, ins, out in qfunctions:
         for name in ins:
             qf.add_input(name, 1, EVAL_NONE)
         qf.add_output(out, 1, EVAL_NONE)
         qf.set_context(ceed.QFunctionContext(scale=scale))
     op = ceed.Operator(*(qf for qf, _, _ in qfunctions))
-    rstr = ceed.StridedElemRestriction(1, 3, 1, 3, (1, 1, 1))
-    w, at = ceed.Vector(3), ceed.Vector(3)
-    w.set_array(np.array([1, 2, 3], ceed.scalar))
-    for name, vector in {"u": VECTOR_ACTIVE, "v": VECTOR_ACTIVE, "w": w, "u_at": at}.items():
-        if name != "u_at" or sources:
-            op.set_field(name, rstr, BASIS_NONE, vector)
-    return op
+    return three_points(op, w=[1, 2, 3], **({at: [0, 0, 0]} if sources else {}))
 
 
 def close(x, y, scalar="float64", factor=1):
@@ -362,6 +370,66 @@ def test_the_error_of_a_qfunction_reaches_the_caller(jax, ceed):
             function(np.ones(1, ceed.scalar)).block_until_ready()
 
 
+def test_a_transpose_that_lacks_what_was_given_has_no_transpose(jax, ceed):
+    weighted = SQUARE.replace("in[0][i] * in[0][i]", "in[0][i]")
+    doubled = weighted.replace("square", "doubled").replace("*scale", "0.5")
+    qfunctions = []
+    for source, name, ins, out in (
+        (weighted, "square", ("u", "w"), "v"),
+        (weighted, "square", ("u", "w"), "v"),
+        (doubled.replace("const double 0.5 = ctx;", "(void)ctx;"), "doubled", ("v", "w"), "u"),
+    ):
+        qf = ceed.QFunction(1, source, f"test:{name}")
+        for field in ins:
+            qf.add_input(field, 1, EVAL_NONE)
+        qf.add_output(out, 1, EVAL_NONE)
+        if name == "square":
+            qf.set_context(ceed.QFunctionContext(scale=0.5))
+        qfunctions.append(qf)
+    op = three_points(ceed.Operator(*qfunctions), w=[1, 2, 3])
+    u = np.array([1, 2, 3], ceed.scalar)
+    function = op.jax(linear=True)
+    transpose = jax.linear_transpose(lambda u: function(u, scale=0.5), u)
+    close(transpose(u)[0], [0.5, 2, 4.5], ceed.scalar)
+    with pytest.raises(CeedUnsupportedError, match="qdfT has not all that was given by name"):
+        jax.linear_transpose(lambda v: transpose(v)[0], u)(u)
+
+
+def test_a_field_that_the_jacobian_alone_reads_is_named_or_given(jax, ceed):
+    derivative = SQUARE_DERIVATIVE.replace("2 * w[i]", "w[i]")
+    op = square(ceed, derivative, derivative, at="state")
+    op._fields["state"].vector.set_value(1)
+    u = np.array([1, 2, 3], ceed.scalar)
+    function = op.jax()
+    close(function(u), [0.5, 4, 13.5], ceed.scalar)
+    with pytest.raises(CeedUnsupportedError, match=r"alone read state, .* be named u_at; give"):
+        jax.jvp(function, (u,), (u,))
+    with pytest.raises(CeedUnsupportedError, match=r"alone read state"):
+        jax.grad(lambda u: function(u).sum())(u)
+    given = np.array([10, 20, 30], ceed.scalar)
+    tangent = jax.jvp(lambda u: function(u, state=given), (u,), (u,))[1]
+    close(tangent, 0.5 * u * given * u, ceed.scalar)
+
+
+def test_a_copied_function_of_numba_raises_when_all_else_is_dropped(jax, ceed):
+    pytest.importorskip("numba", reason="numba is not installed")
+
+    def start():
+        @ceed.qfunction(Data(), Data(), v=Data(), engine="numba")
+        def careful(u, w, *, scale=2.0):
+            if w[0] < 0:
+                raise ValueError("negative")
+            return scale * w * u
+
+        function = three_points(ceed.Operator(careful), w=[-1, 2, 3]).jax(linear=True)
+        return jax.linear_transpose(function, jax.numpy.ones(3, ceed.scalar))
+
+    transpose = start()
+    gc.collect()
+    with pytest.raises(FAILURES, match="ValueError: negative"):
+        np.asarray(transpose(jax.numpy.ones(3, ceed.scalar))[0])
+
+
 ROUTINES = """
 #include <ceedlike.h>
 int Sum(void *factor, CeedVector in, CeedVector out) {
@@ -406,6 +474,32 @@ def test_a_routine_with_its_transpose_is_a_linear_function(jax, ceed, compiler, 
     assert jax.jvp(one_way, (u,), (u,))[1].tolist() == [9]
     with pytest.raises(CeedUnsupportedError, match="without a routine for its transpose"):
         jax.grad(lambda u: one_way(u).sum())(u)
+
+
+def test_a_routine_of_python_that_writes_nothing_is_an_error(jax, ceed):
+    ffi = ceed._library.ffi
+
+    @ffi.callback("int(void *, CeedVector, CeedVector)")
+    def routine(context, x, y):
+        return 0
+
+    function = ceed.ShellOperator(3, 3, routine).jax()
+    with pytest.raises(FAILURES, match=r"FAILED_PRECONDITION: .* has written no output"):
+        np.asarray(function(np.ones(3, ceed.scalar)))
+
+
+def test_memory_that_a_routine_of_python_gives_its_output_reaches_jax(jax, ceed):
+    ffi = ceed._library.ffi
+
+    @ffi.callback("int(void *, CeedVector, CeedVector)", error=-1)
+    def routine(context, x, y):
+        y = pyceedlike.Vector.from_handle(int(ffi.cast("uintptr_t", y)))
+        y.take_from_dlpack(np.array([7, 8, 9], ceed.scalar), pyceedlike.USE_POINTER)
+        return 0
+
+    function = ceed.ShellOperator(3, 3, routine).jax()
+    for _ in range(2):
+        assert function(np.ones(3, ceed.scalar)).tolist() == [7, 8, 9]
 
 
 # --- Restrictions and bases --------------------------------------------------------------------
@@ -481,6 +575,126 @@ def test_a_single_operator_does_not(jax):
     jax.config.update("jax_enable_x64", False)
     function = square(pyceedlike.Ceed(scalar="float32")).jax()
     assert function(jax.numpy.ones(3), scale=2.0).tolist() == [2, 4, 6]
+
+
+@native.qfunction(Interp(), Data(), v=Interp())
+def chosen(u, w, *, count=2, is_on=True):
+    """Numbers of every type: an integer, and a boolean that must be one."""
+    import jax
+
+    return w * u * count * jax.numpy.where(~is_on, 0.0, 1.0)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_numbers_of_another_kind_are_refused(jax, space, u, scalar, engine):
+    function = space.operator(chosen.qfunction(space.ceed), w=space.geometry.dV).jax(engine)
+    doubled = function(u)
+    close(function(u, count=4), 2 * doubled, scalar)
+    for arguments, message in (
+        ({"count": 2.7}, "'count' is float64, the operator's is int32"),
+        ({"count": True}, "'count' is bool, the operator's is int32"),
+        ({"is_on": 1}, "'is_on' is int64, the operator's is bool"),
+    ):
+        with pytest.raises(CeedIncompatibleError, match=message):
+            function(u, **arguments)
+    with pytest.raises(CeedIncompatibleError, match="'count' is float"):
+        jax.grad(lambda n: function(u, count=n).sum())(2.7)
+    with pytest.raises(CeedIncompatibleError, match="input is complex128"):
+        function([1j] * len(u))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_boolean_value_is_a_boolean_argument(jax, space, u, engine):
+    function = space.operator(chosen.qfunction(space.ceed), w=space.geometry.dV).jax(engine)
+    for off in (False, np.bool_(False), jax.numpy.array(False)):
+        assert not np.any(jax.jit(lambda x: function(u, is_on=x))(off))
+        assert not np.any(function(u, is_on=off))
+    assert np.any(function(u, is_on=True))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_number_of_python_has_a_derivative(jax, operator, u, scalar, engine):
+    function = operator.jax(engine)
+    found = jax.jvp(lambda growth: function(u, growth=growth), (0.3,), (0.5,))[1]
+    slope = jax.jacfwd(lambda growth: function(u, growth=growth))(np.asarray(0.3, scalar))
+    close(found, 0.5 * slope, scalar)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_field_without_values_is_given(space, u, kappa, scalar, engine):
+    qf, field = reaction.qfunction(space.ceed), space.ceed.Vector(space.size)
+    op = space.operator(qf, kappa=space.field(field), w=space.geometry.dV)
+    found = op.jax(engine)(u, kappa=kappa)
+    if engine == "xla":
+        with pytest.raises(CeedIncompleteError, match=r"'kappa' had no values .* give it by name"):
+            op.jax(engine)(u)
+    field.set_array(kappa)
+    close(found, op(u).to_numpy(), scalar)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_no_elements_give_zeros(jax, ceed, engine):
+    op = ceed.Operator(mass.qfunction(ceed))
+    nodes = ceed.ElemRestriction(0, 2, 1, 1, 5, np.zeros((0, 2), "int32"))
+    basis = ceed.BasisTensorH1Lagrange(1, 1, 2, 3, pyceedlike.GAUSS)
+    w = ceed.Vector(0)
+    w.set_value(1)
+    op.set_field("u", nodes, basis, VECTOR_ACTIVE)
+    op.set_field("w", ceed.StridedElemRestriction(0, 3, 1, 0, (1, 3, 3)), BASIS_NONE, w)
+    op.set_field("v", nodes, basis, VECTOR_ACTIVE)
+    function = op.jax(engine)
+    u = np.ones(5, ceed.scalar)
+    assert function(u).tolist() == [0] * 5
+    assert jax.grad(lambda u: function(u).sum())(u).tolist() == [0] * 5
+
+
+def test_a_program_for_another_device_is_refused_with_the_remedy(jax, mass_operator, u):
+    traced = jax.jit(mass_operator.jax()).trace(u)
+    with pytest.raises(CeedUnsupportedError, match="use engine 'xla'"):
+        traced.lower(lowering_platforms=("cuda",))
+
+
+MESHES = """
+import numpy as np
+import jax
+from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
+jax.config.update("jax_enable_x64", True)
+import pyceedlike
+from pyceedlike import Data, Interp, Mesh, native
+
+@native.qfunction(Interp(), Data(), v=Interp())
+def cube(u, w, *, scale=2.0):
+    return scale * w * u**3
+
+ceed = pyceedlike.Ceed()
+space = Mesh.box(4).space(ceed, 1)
+f = space.operator(cube.qfunction(ceed), w=space.geometry.dV).jax()
+u = np.arange(10.0).reshape(2, 5)
+expected = np.stack([f(x) for x in u])
+slopes = np.stack([jax.grad(lambda x: f(x).sum())(x) for x in u])
+mesh = jax.make_mesh((2,), ("d",), axis_types=(AxisType.Auto,))
+
+def total(u):
+    part = lambda x: jax.lax.psum(f(x[0], scale=2.0), "d")
+    return jax.shard_map(part, mesh=mesh, in_specs=P("d"), out_specs=P())(u)
+
+np.testing.assert_allclose(total(u), expected.sum(0), rtol=1e-12)
+np.testing.assert_allclose(jax.grad(lambda u: total(u).sum())(u), slopes, rtol=1e-12)
+explicit = jax.make_mesh((2,), ("d",), axis_types=(AxisType.Explicit,))
+with jax.set_mesh(explicit):
+    batch = jax.device_put(u, NamedSharding(explicit, P("d", None)))
+    np.testing.assert_allclose(jax.jit(jax.vmap(f))(batch), expected, rtol=1e-12)
+    gradient = jax.jit(jax.grad(lambda x: jax.vmap(f)(x).sum()))
+    np.testing.assert_allclose(gradient(batch), slopes, rtol=1e-12)
+print("done")
+"""
+
+
+def test_calls_within_meshes_of_devices(jax):
+    if not hasattr(jax, "set_mesh") or not hasattr(jax.lax, "pcast"):
+        pytest.skip("this JAX has no types of meshes' axes")
+    two = 'import os\nos.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=2"\n'
+    assert run_well(two + MESHES) == "done\n"
 
 
 @pytest.mark.parametrize("engine", ENGINES)
