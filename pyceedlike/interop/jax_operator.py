@@ -187,8 +187,8 @@ class OperatorFunction:
         call = self._call(frozenset(given))
         if isinstance(call, PointCall):
             context = self.arguments.context
-            kept = {n: given.get(n, c.value).astype(c.kept) for n, c in context.items()}
-            given = given | kept
+            given = {n: c.value for n, c in context.items()} | given
+            given |= {n: given[n].astype(c.kept) for n, c in context.items() if c.kept != c.dtype}
         operands = [u] if u is not None else []
         return call(*operands, *(given[n] for slot in call.slots for n in slot.names if n in given))
 
