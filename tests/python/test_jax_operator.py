@@ -3,6 +3,7 @@
 
 import functools
 import gc
+import sys
 import weakref
 
 import cffi
@@ -500,6 +501,17 @@ def test_memory_that_a_routine_of_python_gives_its_output_reaches_jax(jax, ceed)
     function = ceed.ShellOperator(3, 3, routine).jax()
     for _ in range(2):
         assert function(np.ones(3, ceed.scalar)).tolist() == [7, 8, 9]
+
+
+def test_the_context_of_a_routine_is_kept_once(jax, ceed):
+    ffi = ceed._library.ffi
+    context = ffi.new("double *", 3.0)
+    routine = ffi.callback("int(void *, CeedVector, CeedVector)", lambda *_: 0, error=-1)
+    operator = ceed.ShellOperator(3, 3, routine, None, context)
+    before = sys.getrefcount(context)
+    for _ in range(3):
+        operator.jax()
+    assert sys.getrefcount(context) == before + 1
 
 
 # --- Restrictions and bases --------------------------------------------------------------------
