@@ -468,9 +468,10 @@ static int CheckAxes(const Incoming *incoming, const Target *target) {
 
   if (!axes || !tensor || tensor->ndim == axes) return 0;
   PyErr_Format(ErrorClass(CEED_ERROR_DIMENSION),
-               "the source has %d axes; lo has %d directions, which makes %d axes with that of the "
-               "components: x[..., None] adds one",
-               (int)tensor->ndim, (int)target->layout->dim, (int)axes);
+               "the source has %d axes; lo has the length %d, which makes %d axes with that of the "
+               "components%s",
+               (int)tensor->ndim, (int)target->layout->dim, (int)axes,
+               tensor->ndim + 1 == axes ? ": x[..., None] adds one" : "");
   return -1;
 }
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import reprlib
 import tempfile
 from collections.abc import Callable
 from typing import Any, NamedTuple, Self
@@ -139,7 +140,10 @@ def handle_of(library: Library, kind: str, thing: Any) -> Any:
         return getattr(library.lib, f"CEED_{thing.name}")
     if isinstance(thing, (Object, Shared)) and thing._kind == kind:
         return library.ffi.cast(f"Ceed{kind}", thing.handle)
-    raise TypeError(f"a {kind} is wanted here, not {type(thing).__name__} {thing!r}")
+    remedy = ": pyceedlike.from_dlpack(x) makes one of an array" if kind == "Vector" else ""
+    raise TypeError(
+        f"a {kind} is wanted here, not {type(thing).__name__} {reprlib.repr(thing)}{remedy}"
+    )
 
 
 def text_of(name: str) -> bytes:

@@ -29,15 +29,18 @@ def lib() -> pathlib.Path:
     return found[0].parent if found else prefix() / "lib"
 
 
-def cflags(scalar: str = "float64") -> str:
+def cflags(scalar: str = "float64", compat: bool = False) -> str:
     """Return the flags of the C and C++ compilers.
+
+    With `compat` they find <ceed.h>, which programs and QFunctions for libCEED include.
 
     >>> from pyceedlike import buildflags
     >>> buildflags.cflags("float32").endswith("include/ceedlike -DCEEDLIKE_SINGLE")
     True
     """
+    for_libceed = [f"-I{include() / 'compat'}"] if compat else []
     single = ["-DCEEDLIKE_SINGLE"] if scalar == "float32" else []
-    return shlex.join([f"-I{include()}", *single])
+    return shlex.join([f"-I{include()}", *for_libceed, *single])
 
 
 def libs(scalar: str = "float64") -> str:
@@ -59,6 +62,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the questions to a command line."""
     add = parser.add_argument
     add("--cflags", action="store_true", help="flags of the C and C++ compilers")
+    add("--compat", action="store_true", help="the same, for what includes libCEED's <ceed.h>")
     add("--libs", action="store_true", help="flags of the linker, with a run path")
     add("--fortran", action="store_true", help="the source of the Fortran module")
     add("--prefix", action="store_true", help="the folder that holds include/ and lib/")
@@ -69,7 +73,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def answer(asked: argparse.Namespace) -> str:
     """Return the answers to the questions of a command line, in one line."""
     words = [
-        cflags(asked.scalar) if asked.cflags else "",
+        cflags(asked.scalar, asked.compat) if asked.cflags or asked.compat else "",
         fortran() if asked.fortran else "",
         libs(asked.scalar) if asked.libs else "",
         shlex.quote(str(prefix())) if asked.prefix else "",

@@ -38,7 +38,8 @@ static int CheckWeight(Ceed ceed, const Field *f) {
 
 static int CheckStored(Ceed ceed, const Field *f, CeedInt size) {
   CeedCheck(f->basis == CEED_BASIS_NONE, ceed, CEED_ERROR_INCOMPATIBLE,
-            "The field \"%s\" is not evaluated: give CEED_BASIS_NONE", f->name);
+            "The field \"%s\" has values at the points: give CEED_BASIS_NONE, and what holds them",
+            f->name);
   CeedCheck(f->rstr->num_comp == size, ceed, CEED_ERROR_DIMENSION,
             "The field \"%s\" has %d components in the QFunction, %d in the restriction", f->name,
             size, f->rstr->num_comp);

@@ -132,15 +132,15 @@ static CeedFormKind KindOf(CeedOperator op, CeedXLAForm form) {
   return form == CEED_XLA_TRANSPOSE && op->form[FORM_TRANSPOSE].qf ? FORM_TRANSPOSE : FORM_APPLY;
 }
 
-/* A function of JAX that is called from within a computation of JAX waits for it for ever. */
+/* A function of JAX that is called from within a computation of JAX may wait for it for ever. */
 static int CheckQFunctions(CeedOperator op, CeedXLAForm form) {
   for (CeedInt i = 0; i < CeedOperatorNumParts(op); i++) {
     CeedOperator part = CeedOperatorPart(op, i);
     CeedQFunction qf = part->form[KindOf(part, form)].qf;
     CeedCheck(!qf || !qf->shell, op->base.ceed, CEED_ERROR_UNSUPPORTED,
               "The QFunction \"%s\" is called back, as Python's are, and must not be from within a "
-              "compiled program, where a function of JAX would wait for ever: make it native "
-              "(pyceedlike.native.qfunction), or call it in JAX on values at the points, between "
+              "compiled program, where a function of JAX may wait for ever: make it native "
+              "(pyceedlike.native.qfunction, with a C compiler), or call it in JAX on values at the points, between "
               "field.jax(mode) and its transpose",
               qf->source ? qf->source : "");
   }

@@ -303,10 +303,12 @@ def fortran_module(functions: Sequence[PointFunction], header: str, module: str)
 
 def _interfaces(function: PointFunction, name: str) -> list[str]:
     fields = [*function.inputs.items(), *function.outputs.items()]
-    if len({n.lower() for n, _ in fields} - {"points"}) < len(fields):
+    lower = ["points", *(n.lower() for n, _ in fields)]
+    alike = [n for n, _ in fields if lower.count(n.lower()) > 1]
+    if alike:
         raise CeedIncompatibleError(
             f"Fortran can't tell apart the fields of {function.name}, where upper case is lower "
-            f"case and the number of points is called points: {', '.join(n for n, _ in fields)}"
+            f"case and the number of points is called points: rename {', '.join(alike)}"
         )
     arrays = []
     for k, (n, field) in enumerate(fields):

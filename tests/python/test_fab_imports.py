@@ -138,7 +138,7 @@ def test_nodes_come_in_as_such():
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"lo": [0]}, r"the source has 3 axes; lo has 1 directions, which makes 2"),
+        ({"lo": [0]}, r"the source has 3 axes; lo has the length 1, which makes 2"),
         ({"lo": [0, 0, 0]}, r"makes 4 axes with that of the components: x\[\.\.\., None\] adds"),
         ({"lo": [0, 0], "ghost": 2}, "is less than empty in y"),
         ({"lo": [0, 0], "ghost": -1}, "-1"),
