@@ -1487,14 +1487,15 @@ int CeedOperatorApplyAddActive(CeedOperator op, CeedVector in, CeedVector out,
 /// Errors: CEED_ERROR_UNSUPPORTED for an operator without one.
 int CeedOperatorApplyJacobian(CeedOperator op, CeedVector in, CeedVector out, CeedRequest *request);
 
-/// Apply the transpose: with the QFunction `dqfT` where there is one, else by assembling the
-/// QFunction, which must be linear then. `in` has the length of the operator's output, `out` that
+/// Apply the transpose, of the Jacobian: with the QFunction `dqfT` where there is one, else by
+/// assembling that of the Jacobian, or an operator's own, which must be linear then. `in` has the length of the operator's output, `out` that
 /// of its input.
 int CeedOperatorApplyTranspose(CeedOperator op, CeedVector in, CeedVector out,
                                CeedRequest *request);
 
 /// Assemble a linear QFunction: the derivative of every active output component by every active
-/// input component, at every point. `rstr` has a component for each pair, inputs slowest, in the
+/// input component, at every point. Of an operator with a Jacobian it is that of the Jacobian, here
+/// and for the diagonal and the matrix. `rstr` has a component for each pair, inputs slowest, in the
 /// layout that CeedElemRestrictionGetLLayout() tells.
 ///
 /// Ownership: gives references. BuildOrUpdate writes into `*assembled` where it is not NULL, and

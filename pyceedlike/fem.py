@@ -504,8 +504,11 @@ class Operator(Object):
 
     # Assembly of linear operators.
 
+    def _has_jacobian(self) -> bool:
+        return any(self._qfunctions[1:2])
+
     def diagonal(self) -> Vector:
-        """Return the diagonal of a linear operator, a new vector."""
+        """Return the diagonal of a linear operator, or of the Jacobian; a new vector."""
         diagonal = self.ceed.Vector(self.shape[0])
         self.linear_assemble_diagonal(diagonal)
         return diagonal
@@ -588,7 +591,9 @@ class Operator(Object):
     ) -> scipy.sparse.linalg.LinearOperator | scipy.sparse.csr_array:
         """Return the operator as SciPy's LinearOperator, or assembled as its sparse matrix.
 
-        The assembled matrix is that of a linear operator. The LinearOperator applies this operator.
+        Both are of a linear operator, or of the Jacobian of one that has a Jacobian: where that
+        reads its state in a field, such as `u_at`, it is the Jacobian there. The LinearOperator
+        applies this operator.
         """
         from .interop.scipy import linear_operator, sparse_matrix
 
@@ -658,6 +663,9 @@ class CompositeOperator(Operator):
         """Add an operator; its active vectors must have the lengths of those before."""
         self._call("CompositeAddSub", handle_of(self._library, "Operator", subop))
         self._kept.append(subop)
+
+    def _has_jacobian(self) -> bool:
+        return any(part._has_jacobian() for part in self._kept)
 
 
 def _count(n: int, name: str) -> str:

@@ -158,7 +158,7 @@ static int AssembleAndTranspose(CeedRun *run, const Call *call) {
 }
 
 static int TransposeByAssembly(CeedOperator op, const Call *call) {
-  CeedOperatorForm *form = &op->form[FORM_APPLY];
+  CeedOperatorForm *form = &op->form[CeedOperatorLinearKind(op)];
   CeedSize in_size, out_size;
   CeedRun run;
   int code;
@@ -169,7 +169,7 @@ static int TransposeByAssembly(CeedOperator op, const Call *call) {
             "The operator has no transpose without an active input and an active output");
   CeedCall(CeedActiveVectorCheck(op, call->in, out_size, "input"));
   CeedCall(CeedActiveVectorCheck(op, call->out, in_size, "output"));
-  CeedCall(CeedRunBegin(op, FORM_APPLY, apply, &run));
+  CeedCall(CeedRunBegin(op, CeedOperatorLinearKind(op), apply, &run));
   CeedRunAddInputs(&run, NULL);
   CeedArgumentsAddRead(&run.arguments, call->in, "in");
   CeedArgumentsAddWrite(&run.arguments, call->out, "out", call->mode != APPLY_SET);

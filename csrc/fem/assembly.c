@@ -46,8 +46,9 @@ static int SetSide(const CeedQFunctionFields *qf_fields, const CeedOperatorField
 }
 
 static int SetSides(CeedOperator op, Side *in, Side *out) {
-  CeedOperatorForm *form = &op->form[FORM_APPLY];
+  CeedOperatorForm *form = &op->form[CeedOperatorLinearKind(op)];
 
+  CeedCall(CeedOperatorFormCheckReady(op, form));
   CeedCall(SetSide(&form->qf->in, form->in, in));
   return SetSide(&form->qf->out, form->out, out);
 }
@@ -281,7 +282,7 @@ static int CheckIndexable(CeedElemRestriction rstr) {
 }
 
 static void SetBlockPlaces(CeedOperator op, CeedInt *rows, CeedInt *cols) {
-  CeedOperatorForm *form = &op->form[FORM_APPLY];
+  CeedOperatorForm *form = &op->form[CeedOperatorLinearKind(op)];
   CeedActiveFields ins;
   CeedElemRestriction rstr;
   CeedInt nc;

@@ -14,7 +14,7 @@ void CeedActiveFieldsFind(const CeedQFunctionFields *qf_fields, const CeedOperat
 }
 
 int CeedAssembledLength(CeedOperator op, CeedSize *length) {
-  CeedOperatorForm *form = &op->form[FORM_APPLY];
+  CeedOperatorForm *form = &op->form[CeedOperatorLinearKind(op)];
   CeedActiveFields ins, outs;
 
   CeedActiveFieldsFind(&form->qf->in, form->in, &ins);
@@ -81,6 +81,7 @@ int CeedAssemblyCheck(CeedOperator op) {
   CeedCall(CeedOperatorCheckReady(op));
   CeedCheck(op->kind == OPERATOR_OF_QFUNCTION, op->base.ceed, CEED_ERROR_UNSUPPORTED,
             "Only operators of QFunctions can be assembled");
+  CeedCall(CeedOperatorFormCheckReady(op, &op->form[CeedOperatorLinearKind(op)]));
   CeedCall(CeedOperatorLengths(op, &in, &out));
   CeedCheck(in >= 0 && out >= 0, op->base.ceed, CEED_ERROR_UNSUPPORTED,
             "An operator without active input and output can't be assembled");
@@ -90,7 +91,7 @@ int CeedAssemblyCheck(CeedOperator op) {
 int CeedAssemblyBegin(CeedOperator op, CeedVector assembled, bool add, CeedRun *run) {
   int code;
 
-  CeedCall(CeedRunBegin(op, FORM_APPLY, "Assemble", run));
+  CeedCall(CeedRunBegin(op, CeedOperatorLinearKind(op), "Assemble", run));
   CeedRunAddInputs(run, NULL);
   if (assembled) CeedArgumentsAddWrite(&run->arguments, assembled, "assembled", add);
   code = CeedArgumentsAcquire(op->base.ceed, &run->arguments);
@@ -111,7 +112,7 @@ static int AssembleInto(CeedOperator op, CeedVector assembled) {
 }
 
 static int CreateAssembledRestriction(CeedOperator op, CeedElemRestriction *rstr) {
-  CeedOperatorForm *form = &op->form[FORM_APPLY];
+  CeedOperatorForm *form = &op->form[CeedOperatorLinearKind(op)];
   CeedInt n = CeedOperatorNumPoints(op), strides[3] = {1, n, op->num_qpts};
   CeedActiveFields ins, outs;
   CeedSize length, num_comp;

@@ -320,6 +320,9 @@ struct CeedOperator_private {
 
 int CeedOperatorFormCheckReady(CeedOperator op, const CeedOperatorForm *form);
 
+/* What stands for the operator where it has to be linear: its Jacobian, where there is one. */
+CeedFormKind CeedOperatorLinearKind(CeedOperator op);
+
 /* The lengths of the active vectors, -1 for none. */
 void CeedOperatorFormLengths(const CeedOperatorForm *form, CeedSize *input_size,
                              CeedSize *output_size);

@@ -229,6 +229,10 @@ int CeedOperatorFormCheckReady(CeedOperator op, const CeedOperatorForm *form) {
   return CEED_ERROR_SUCCESS;
 }
 
+CeedFormKind CeedOperatorLinearKind(CeedOperator op) {
+  return op->form[FORM_JACOBIAN].qf ? FORM_JACOBIAN : FORM_APPLY;
+}
+
 int CeedOperatorCheckReady(CeedOperator op) {
   CeedSize in, out;
 

@@ -140,7 +140,8 @@ static int CheckQFunctions(CeedOperator op, CeedXLAForm form) {
     CeedCheck(!qf || !qf->shell, op->base.ceed, CEED_ERROR_UNSUPPORTED,
               "The QFunction \"%s\" is called back, as Python's are, and must not be from within a "
               "compiled program, where a function of JAX may wait for ever: make it native "
-              "(pyceedlike.native.qfunction, with a C compiler), or call it in JAX on values at the points, between "
+              "(pyceedlike.native.qfunction, with a C compiler), or call it in JAX on values at "
+              "the points, between "
               "field.jax(mode) and its transpose",
               qf->source ? qf->source : "");
   }

@@ -77,7 +77,7 @@ def lend(ours: Vector, vec: PETSc.Vec) -> Iterator[PETSc.Vec]:
 
 
 def share(ours: Vector, comm: Any = None) -> PETSc.Vec:
-    """Return a Vec whose entries in this process are the memory of ours.
+    """Return a Vec of petsc4py whose entries in this process are the memory of ours.
 
     The memory lives as long as the Vec, which counts as a writable export: JAX takes its lease from
     view(vec, writable=False). What others write, PETSc must be told, by vec.stateIncrease(): it

@@ -19,8 +19,12 @@ def linear_operator(op: Operator) -> scipy.sparse.linalg.LinearOperator:
     """Return the operator as SciPy's solvers want it; it keeps the operator alive."""
     import scipy.sparse.linalg
 
+    apply = op.apply_jacobian if op._has_jacobian() else op.apply
+
     def matvec(x: Any) -> numpy.ndarray:
-        return op(Vector.from_dlpack(compact(x, op.scalar))).to_numpy()
+        result = op.ceed.Vector(op.shape[0])
+        apply(Vector.from_dlpack(compact(x, op.scalar)), result)
+        return result.to_numpy()
 
     def rmatvec(x: Any) -> numpy.ndarray:
         result = op.ceed.Vector(op.shape[1])
@@ -31,7 +35,7 @@ def linear_operator(op: Operator) -> scipy.sparse.linalg.LinearOperator:
 
 
 def sparse_matrix(op: Operator) -> scipy.sparse.csr_array:
-    """Return the assembled matrix of a linear operator."""
+    """Return the assembled matrix of a linear operator, or of the Jacobian."""
     import scipy.sparse
 
     rows, columns = op.linear_assemble_symbolic()

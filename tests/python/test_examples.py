@@ -18,6 +18,9 @@ pyceedlike = pytest.importorskip("pyceedlike")
 
 HEAT, FISHER = EXAMPLES / "heat", EXAMPLES / "fisher"
 PACKAGE = pathlib.Path(pyceedlike.__file__).parent
+# A program may import what lies beside it.
+ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "PYTHONSAFEPATH"}
+ENVIRONMENT |= {"JAX_PLATFORMS": "cpu", "OPENBLAS_NUM_THREADS": "1"}
 SMALL = ["--n", "31", "--steps", "100", "--dt", "0.01"]
 
 
@@ -55,7 +58,7 @@ def heat(request, tmp_path_factory):
     def run(*arguments, script="heat.py"):
         return subprocess.run(
             [sys.executable, str(HEAT / script), *arguments],
-            env=os.environ | {"HEAT_LIBRARY": str(library), "JAX_PLATFORMS": "cpu"},
+            env=ENVIRONMENT | {"HEAT_LIBRARY": str(library)},
             cwd=folder, capture_output=True, text=True, timeout=300,
         )  # fmt: skip
 
@@ -148,10 +151,8 @@ def fem(program, *arguments, needs):
     missing = [m for m in needs if not importlib.util.find_spec(m)]
     if missing:
         pytest.skip(f"not installed: {', '.join(missing)}")
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONSAFEPATH"}
-    environment |= {"JAX_PLATFORMS": "cpu", "OPENBLAS_NUM_THREADS": "1"}
     command = [sys.executable, EXAMPLES / "fem" / program, *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    return subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=300)
 
 
 @pytest.fixture(scope="module", params=[("quad", 2), ("triangle", 1)], ids=["quads", "triangles"])
@@ -204,7 +205,9 @@ def test_what_is_unknown_is_found_through_the_solver(program, arguments, off, tm
     for name in ("jax", "scipy", "tqdm", "matplotlib"):
         pytest.importorskip(name)
     command = [sys.executable, EXAMPLES / "hyperelastic" / program, *arguments]
-    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    result = subprocess.run(
+        command, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, timeout=600
+    )
     assert result.returncode == 0, result.stdout + result.stderr
     assert "WRONG" not in result.stdout
     percents = [float(x) / 100 for x in re.findall(r"off by ([\d.]+)%", result.stdout)]

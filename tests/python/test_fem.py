@@ -327,6 +327,31 @@ def test_a_jacobian_has_a_qfunction_of_its_own(ceed, scalar):
     np.testing.assert_array_equal(values_of(v), [5, 10, 15])
 
 
+@pytest.mark.parametrize("is_composite", [False, True])
+def test_what_has_to_be_linear_is_the_jacobian(ceed, scalar, random, is_composite):
+    pytest.importorskip("scipy")
+    state = random.standard_normal(9)
+    space = pyceedlike.Mesh.box(2, 2).space(ceed, 1)
+    cubed = ceed.qfunction(Interp(), Data(), v=Interp())(lambda u, dV: u**3 * dV)
+    derivative = ceed.qfunction(Interp(), Interp(), Data(), v=Interp())(
+        lambda u, state, dV: 3 * state**2 * u * dV
+    )
+    dV, at = space.geometry.dV, space.field(vector_of(ceed, state))  # noqa: N806
+    op = space.operator(cubed, derivative, dV=dV, state=at)
+    weighted = space.operator(derivative, dV=dV, state=at)
+    # Column by column, of the linear operator of the derivative alone.
+    wanted = np.stack([weighted(e.astype(scalar)).to_numpy() for e in np.eye(9)], axis=1)
+    if is_composite:
+        whole = ceed.CompositeOperator()
+        whole.add_sub(op)
+        op = whole
+    u = random.standard_normal(9)
+    close(op.to_scipy() @ u.astype(scalar), wanted @ u, scalar)
+    close(op.to_scipy().T @ u.astype(scalar), wanted.T @ u, scalar)
+    close(op.to_scipy(assembled=True).toarray(), wanted, scalar)
+    close(op.diagonal().to_numpy(), wanted.diagonal(), scalar)
+
+
 # ---- Restrictions --------------------------------------------------------------------------------
 
 
