@@ -385,7 +385,7 @@ check:
 	$(if $(shell command -v valgrind),$(call sub,test-c VALGRIND='$(MEMCHECK)'),\
 	  @echo 'valgrind skipped: it is not installed')
 	$(if $(shell command -v valgrind),$(call sub,test-fortran VALGRIND='$(MEMCHECK)'))
-	$(call sub,fuzz FUZZ_SECONDS=10)
+	$(call sub,fuzz FUZZ_SECONDS=4)
 	$(call sub,demo)
 	$(call sub,docs)
 	$(call sub,check-wheel)

@@ -25,7 +25,7 @@ def make(*arguments, **options):
     need("make", "cc")
     if not (ROOT / "csrc").exists():
         pytest.skip("the sources of the project are not here")
-    return run("make", "-j2", "CFLAGS=-O1 -g", *arguments, **{"cwd": ROOT, **options})
+    return run("make", "-j2", "CFLAGS=-O0 -g", *arguments, **{"cwd": ROOT, **options})
 
 
 @pytest.fixture(scope="module")
