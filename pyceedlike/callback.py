@@ -159,13 +159,13 @@ def evaluator_of(engine: str, function: Callable[..., Any], scalar: str) -> Any:
 # drops it.
 _handles: dict[int, Any] = {}
 
-# C functions that Python owns, by address. C may call one as long as any operator lives, which
-# nobody tells us, so they stay.
+# C functions that Python owns, by address, and what their routines are called with. C may call one
+# as long as any operator lives, which nobody tells us, so they stay.
 _code: dict[int, Any] = {}
 
 
 def keep_code(address: int, owner: Any) -> None:
-    """Keep what owns the C function at an address."""
+    """Keep what owns the C function, or the context of a routine, at an address."""
     _code[address] = owner
 
 

@@ -188,10 +188,14 @@ static int CheckEvaluation(CeedBasis basis, const Evaluation *e, CeedVector u) {
   return CEED_ERROR_SUCCESS;
 }
 
-static int Apply(CeedBasis basis, const Evaluation *e, CeedVector u, CeedVector v) {
+static int Apply(CeedBasis basis, CeedTransposeMode t_mode, Evaluation *e, CeedVector u,
+                 CeedVector v) {
   static const char what[] = "BasisApply";
   CeedSize nodes, points;
 
+  CeedCall(CeedObjectCheck(basis, CEED_KIND_BASIS));
+  CeedCall(CeedTransposeModeCheck(basis->base.ceed, t_mode));
+  e->transpose = t_mode == CEED_TRANSPOSE;
   CeedCall(CheckEvaluation(basis, e, u));
   CeedCall(GetLengths(basis, e, &nodes, &points));
   CeedCall(CeedObjectCheck(v, CEED_KIND_VECTOR));
@@ -205,18 +209,10 @@ static int Apply(CeedBasis basis, const Evaluation *e, CeedVector u, CeedVector 
 
 int CeedBasisApply(CeedBasis basis, CeedInt num_elem, CeedTransposeMode t_mode,
                    CeedEvalMode eval_mode, CeedVector u, CeedVector v) {
-  Evaluation e = {num_elem, eval_mode, t_mode == CEED_TRANSPOSE, false};
-
-  CeedCall(CeedObjectCheck(basis, CEED_KIND_BASIS));
-  CeedCall(CeedTransposeModeCheck(basis->base.ceed, t_mode));
-  return Apply(basis, &e, u, v);
+  return Apply(basis, t_mode, &(Evaluation){num_elem, eval_mode, false, false}, u, v);
 }
 
 int CeedBasisApplyAdd(CeedBasis basis, CeedInt num_elem, CeedTransposeMode t_mode,
                       CeedEvalMode eval_mode, CeedVector u, CeedVector v) {
-  Evaluation e = {num_elem, eval_mode, t_mode == CEED_TRANSPOSE, true};
-
-  CeedCall(CeedObjectCheck(basis, CEED_KIND_BASIS));
-  CeedCall(CeedTransposeModeCheck(basis->base.ceed, t_mode));
-  return Apply(basis, &e, u, v);
+  return Apply(basis, t_mode, &(Evaluation){num_elem, eval_mode, false, true}, u, v);
 }

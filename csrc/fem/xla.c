@@ -262,6 +262,8 @@ int CeedXLAClose(int64_t id) {
 // Calling
 // ------------------------------------------------------------------------------------------------
 
+enum { REAL_TYPE = sizeof(CeedScalar) == 8 ? XLA_FLOAT64 : XLA_FLOAT32 };
+
 static const char *TypeName(int type) {
   switch (type) {
     case XLA_BOOL:
@@ -293,13 +295,12 @@ static int CheckBuffer(Ceed ceed, const XLA_FFI_Buffer *buffer, const char *name
 
 /* Until TakeBack(). */
 static int Lend(CeedVector vec, const XLA_FFI_Buffer *buffer, const char *name, bool read_only) {
-  static const int type = sizeof(CeedScalar) == 8 ? XLA_FLOAT64 : XLA_FLOAT32;
   CeedMemory memory = {.kind = MEMORY_BORROWED,
                        .data = buffer->data,
                        .device = {DLPACK_CPU, 0},
                        .read_only = read_only};
 
-  CeedCall(CheckBuffer(vec->base.ceed, buffer, name, type, vec->length));
+  CeedCall(CheckBuffer(vec->base.ceed, buffer, name, REAL_TYPE, vec->length));
   return CeedVectorMove(vec, CEED_MEM_HOST, memory, what);
 }
 
@@ -327,10 +328,9 @@ static int TakeOutput(CeedVector out, const XLA_FFI_Buffer *buffer) {
 
 /* A context holds doubles in either precision. */
 static int SetDoubles(const Operand *operand, const XLA_FFI_Buffer *buffer, double *values) {
-  static const int type = sizeof(CeedScalar) == 8 ? XLA_FLOAT64 : XLA_FLOAT32;
   const CeedScalar *from = buffer->data;
 
-  CeedCall(CheckBuffer(operand->ctx->base.ceed, buffer, operand->name, type,
+  CeedCall(CheckBuffer(operand->ctx->base.ceed, buffer, operand->name, REAL_TYPE,
                        (CeedSize)operand->label->num_values));
   for (size_t i = 0; i < operand->label->num_values; i++) values[i] = from[i];
   return CEED_ERROR_SUCCESS;

@@ -17,6 +17,7 @@ from .._lib import (
     CeedUnsupportedError,
 )
 from .._object import BASIS_NONE, VECTOR_ACTIVE
+from ..callback import keep_code
 from ..fem import Basis, CompositeOperator, ElemRestriction, Operator, OperatorField
 from ..vector import Vector
 from .jax import check_precision
@@ -219,7 +220,8 @@ class OperatorFunction:
         a, op = self.arguments, self.op
         if a.qfunction is None:
             # A program may still run when all else is dropped.
-            _contexts.update((id(context), context) for context in op._kept)
+            for context in op._kept:
+                keep_code(id(context), context)
             return Forms(op, op.shape, [], [set()] * 3, (False, False), True, [])
         qfunctions = [q and q._copy() for q in op._qfunctions]
         own = op.ceed.Operator(*qfunctions)
@@ -234,9 +236,6 @@ class OperatorFunction:
         linear = self.linear or is_linear(qfunctions[0])
         unknown = [n for n in a.of_derivatives if n not in names]
         return Forms(own, op.shape, a.active, context, has, linear, unknown)
-
-
-_contexts: dict[int, Any] = {}  # of routines
 
 
 def is_linear(qf: Any) -> bool:
