@@ -25,7 +25,7 @@ enum { MIN_EXPONENT = -1000 };
 /* The shape of all sums, whatever the instructions: lanes of a block, blocks of a chunk one after
    the other, chunks pairwise. Lanes fill four registers; chunks are long, because their ends cost
    more than their sums when memory is read at full speed. */
-enum { LANES = 128 / sizeof(CeedScalar), BLOCK = 32 * LANES, CHUNK = 16 * BLOCK };
+enum { LANES = 128 / sizeof(CeedScalar), BLOCK = 128 * LANES, CHUNK = 4 * BLOCK };
 
 /* By bits, because a compiler turns a choice between x[i] and something else into a conditional
    store, and doesn't vectorise the loop around it. */

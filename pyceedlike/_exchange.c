@@ -740,6 +740,12 @@ static PyObject *GetScalar(PyObject *object, void *Py_UNUSED(unused)) {
   return PyUnicode_FromString(((Exporter *)object)->lib->scalar);
 }
 
+static PyObject *GetLibrary(PyObject *object, void *Py_UNUSED(unused)) {
+  bool is_single = ((Exporter *)object)->lib == &libraries[FLOAT32];
+
+  return Py_NewRef(given[is_single ? LIBRARY_FLOAT32 : LIBRARY_FLOAT64]);
+}
+
 static PyObject *GetExchange(PyObject *object, void *Py_UNUSED(unused)) {
   Exporter *self = (Exporter *)object;
   PyObject *shared = self->shared ? Py_True : Py_False;
@@ -774,6 +780,7 @@ static PyMethodDef exporter_methods[] = {
 static PyGetSetDef exporter_attributes[] = {
     {"handle", GetHandle, NULL, "The address of the object, for C code of this process.", NULL},
     {"scalar", GetScalar, NULL, "The precision: 'float64' or 'float32'.", NULL},
+    {"_library", GetLibrary, NULL, NULL, NULL},
     {"exchange", GetExchange, NULL, "Whether the last import or export shared memory, and why.",
      NULL},
     {"__array_interface__", GetArrayInterface, NULL,
@@ -863,9 +870,10 @@ PyDoc_STRVAR(setup_doc,
 static PyObject *Setup(PyObject *Py_UNUSED(module), PyObject *args) {
   PyObject *classes, *objects[GIVEN_COUNT];
 
-  if (!PyArg_ParseTuple(args, "O!OO!O!OOO:setup", &PyDict_Type, &classes, &objects[EXCHANGE_TYPE],
+  if (!PyArg_ParseTuple(args, "O!OO!O!OOOOO:setup", &PyDict_Type, &classes, &objects[EXCHANGE_TYPE],
                         &PyType_Type, &objects[VECTOR_TYPE], &PyType_Type, &objects[CEED_TYPE],
-                        &objects[FALLBACK], &objects[COPY_ERROR], &objects[EXPORT_ERROR]) ||
+                        &objects[FALLBACK], &objects[COPY_ERROR], &objects[EXPORT_ERROR],
+                        &objects[LIBRARY_FLOAT64], &objects[LIBRARY_FLOAT32]) ||
       CheckVector((PyTypeObject *)objects[VECTOR_TYPE]) || CheckError(objects[COPY_ERROR]) ||
       CheckError(objects[EXPORT_ERROR]) || SetupErrors(classes)) {
     return NULL;

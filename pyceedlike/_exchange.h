@@ -122,7 +122,17 @@ static inline int ExportAs(Exporter *self, CeedExportMode mode, const Request *r
   return code;
 }
 
-enum { EXCHANGE_TYPE, VECTOR_TYPE, CEED_TYPE, FALLBACK, COPY_ERROR, EXPORT_ERROR, GIVEN_COUNT };
+enum {
+  EXCHANGE_TYPE,
+  VECTOR_TYPE,
+  CEED_TYPE,
+  FALLBACK,
+  COPY_ERROR,
+  EXPORT_ERROR,
+  LIBRARY_FLOAT64,
+  LIBRARY_FLOAT32,
+  GIVEN_COUNT
+};
 extern PyObject *given[GIVEN_COUNT]; /* what the Python side has told setup() */
 extern PyTypeObject *exporter_type, *vector_type, *fab_type, *fab_view_type;
 extern const Kind vector_kind, fab_kind, fab_view_kind;

@@ -3,6 +3,7 @@
 
 from typing import Any, Self, final
 
+from ._lib import Library
 from .ceed import Ceed
 from .vector import Exchange, Vector
 
@@ -32,6 +33,8 @@ class Exporter:
     def handle(self) -> int: ...
     @property
     def scalar(self) -> str: ...
+    @property
+    def _library(self) -> Library: ...
     @property
     def exchange(self) -> Exchange: ...
     @property

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
-from ._lib import LIBRARIES, CeedIncompatibleError, Library
+from ._lib import CeedIncompatibleError, Library
 from .ceed import Ceed
 
 
@@ -37,11 +37,7 @@ class Shared:
 
     _kind: str  # the type in C, without "Ceed"
     handle: int
-    scalar: str
-
-    @property
-    def _library(self) -> Library:
-        return LIBRARIES[self.scalar]
+    _library: Library
 
     @property
     def _cdata(self) -> Any:

@@ -11,6 +11,7 @@ from ._exchange import VectorBase
 from ._lib import (
     COPY_VALUES,
     ERRORS,
+    LIBRARIES,
     MEM_HOST,
     NORM_2,
     OWN_POINTER,
@@ -382,4 +383,7 @@ def _restore(bracket: Bracket, array: numpy.ndarray) -> None:
     bracket.restore()
 
 
-setup(ERRORS, Exchange, Vector, Ceed, capsule_of, CeedCopyError, CeedExportError)
+setup(
+    *(ERRORS, Exchange, Vector, Ceed, capsule_of, CeedCopyError, CeedExportError),
+    *LIBRARIES.values(),
+)
