@@ -2,12 +2,14 @@
 """What a point costs in QFunctions of C, numba, NumPy and JAX, alone and in an operator.
 
 The QFunction alone is called once for all points of vectors. The operator has hexahedra of order 3
-with 5 points a direction, each with nodes of its own. JAX is compared with the jitted function on
-arrays of its own: with what the callback takes inside the operator, results in place.
+with 5 points a direction, each with nodes of its own. What JAX's callback takes inside the operator,
+results in place, is compared with the jitted function on arrays of JAX in the same place: in an
+apply by hand, of restrictions and bases. Called again and again it has its arrays in the caches.
 """
 
+import functools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import Any
 
@@ -17,7 +19,7 @@ import physics
 from harness import Case, arguments, figure_of, goal, measure, print_goals, show, sizes, table
 
 import pyceedlike
-from pyceedlike import BASIS_NONE, GAUSS, VECTOR_ACTIVE
+from pyceedlike import BASIS_NONE, GAUSS, TRANSPOSE, VECTOR_ACTIVE, Vector
 from pyceedlike.callback import Callback
 
 SIZES = [64, 1_000, 100_000, 1_000_000]
@@ -27,24 +29,29 @@ ENGINES = [name for name in ("c", "numba", "numpy", "jax") if name == "c" or fin
 
 
 class Stopwatch:
-    """Measures the time that C spends in Python functions."""
+    """Measures the time that is spent in some functions."""
 
     def __init__(self) -> None:
         self.ns = 0
-        self.shell, Callback.shell = Callback.shell, lambda *arguments: self.run(*arguments)
 
-    def run(self, *arguments: Any) -> None:
-        """Call a Python function as before."""
-        start = time.perf_counter_ns()
-        self.shell(*arguments)
-        self.ns += time.perf_counter_ns() - start
+    def on(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that is measured."""
+
+        @functools.wraps(function)
+        def measured(*arguments: Any) -> Any:
+            start = time.perf_counter_ns()
+            result = function(*arguments)
+            self.ns += time.perf_counter_ns() - start
+            return result
+
+        return measured
 
 
 class Inside(Case):
-    """A statement whose samples are the time inside Python functions."""
+    """A statement whose samples are the time in functions with a stopwatch."""
 
     def sample(self) -> float:
-        """Return the nanoseconds of one statement that are spent in Python functions."""
+        """Return the nanoseconds of one statement that are spent in such functions."""
         watch = self.names["watch"]
         before = watch.ns
         super().sample()
@@ -58,27 +65,62 @@ def random_vector(ceed: pyceedlike.Ceed, n: int) -> pyceedlike.Vector:
     return vector
 
 
-def operator(
-    ceed: pyceedlike.Ceed, qf: pyceedlike.QFunction, components: int, elements: int
-) -> tuple[pyceedlike.Operator, int]:
-    """Return the operator of a QFunction on so many elements, and its number of unknowns."""
-    nodes, points = (ORDER + 1) ** 3, POINTS**3
-    size = elements * nodes
-    unknowns = ceed.ElemRestriction(
-        elements, nodes, components, size, components * size, np.arange(size)
-    )
-    data = ceed.StridedElemRestriction(elements, points, 1, elements * points, None)
-    basis = ceed.BasisTensorH1Lagrange(3, components, ORDER + 1, POINTS, GAUSS)
-    op = ceed.Operator(qf)
-    op.set_field("u", unknowns, basis, VECTOR_ACTIVE)
-    op.set_field("weight", data, BASIS_NONE, random_vector(ceed, elements * points))
-    op.set_field("v", unknowns, basis, VECTOR_ACTIVE)
-    return op, components * size
+class Elements:
+    """Hexahedra with the unknowns of a physics, and the weights of their points."""
+
+    def __init__(self, ceed: pyceedlike.Ceed, name: str, count: int) -> None:
+        nodes, components = (ORDER + 1) ** 3, 1 if name == "mass" else 3
+        size = count * nodes
+        self.ceed, self.name, self.count, self.points = ceed, name, count, count * POINTS**3
+        self.unknowns = ceed.ElemRestriction(
+            count, nodes, components, size, components * size, np.arange(size)
+        )
+        self.basis = ceed.BasisTensorH1Lagrange(3, components, ORDER + 1, POINTS, GAUSS)
+        self.weight = random_vector(ceed, self.points)
+
+    def vectors(self) -> dict[str, Vector]:
+        """Return an input and an output."""
+        _, size = self.unknowns.shape
+        return {"u": random_vector(self.ceed, size), "v": self.ceed.Vector(size)}
+
+    def operator(self, qf: pyceedlike.QFunction) -> pyceedlike.Operator:
+        """Return the operator of a QFunction."""
+        q, n = POINTS**3, self.points
+        data = self.ceed.StridedElemRestriction(self.count, q, 1, n, (1, n, q))
+        op = self.ceed.Operator(qf)
+        op.set_field("u", self.unknowns, self.basis, VECTOR_ACTIVE)
+        op.set_field("weight", data, BASIS_NONE, self.weight)
+        op.set_field("v", self.unknowns, self.basis, VECTOR_ACTIVE)
+        return op
+
+    def by_hand(self, watch: Stopwatch) -> Callable[[Vector, Vector], None]:
+        """Return what does as the operator of JAX's QFunction does, which the watch measures."""
+        import jax
+
+        field = physics.FIELDS[self.name][0][0]
+        stress, shape = physics.functions(self.name)["jax"], (*field.shape, self.points)
+        f = jax.jit(lambda x, w: stress(x.reshape(shape), w).ravel())
+        measured = watch.on(lambda x, w: f(x, w).block_until_ready())
+        weight = jax.numpy.array(self.weight.to_numpy())
+        nodes = self.unknowns.create_vector()[1]
+        values = self.ceed.Vector(field.size * self.points)
+
+        def apply(u: Vector, v: Vector) -> None:
+            self.unknowns.apply(u, nodes)
+            self.basis.apply(self.count, field.mode, nodes, values)
+            with values.jax() as x:
+                result = measured(x, weight)
+            self.basis.apply(self.count, field.mode, Vector.from_dlpack(result), nodes, TRANSPOSE)
+            v.set_value(0.0)
+            self.unknowns.apply(nodes, v, TRANSPOSE)
+
+        return apply
 
 
 def cases(lengths: list[int], watch: Stopwatch) -> Iterator[Case]:
     """Give every engine alone and in an operator, and what JAX takes on its own."""
     ceed = pyceedlike.Ceed()
+    Callback.shell = watch.on(Callback.shell)
     for name, ((field, _), _) in physics.FIELDS.items():
         for engine in ENGINES:
             qf = physics.qfunction(ceed, name, engine)
@@ -86,20 +128,19 @@ def cases(lengths: list[int], watch: Stopwatch) -> Iterator[Case]:
                 vectors = [random_vector(ceed, m) for m in (field.size * n, n, field.size * n)]
                 names = {"qf": qf, "n": n, "u": vectors[:2], "v": vectors[2:]}
                 yield Case((name, engine, n, "alone"), "qf.apply(n, u, v)", names)
-                elements = max(1, n // POINTS**3)
-                op, size = operator(ceed, qf, 1 if name == "mass" else 3, elements)
-                names = {"op": op, "u": random_vector(ceed, size), "v": ceed.Vector(size)}
-                names["watch"] = watch
-                points = elements * POINTS**3
-                note = str(points)
+                elements = Elements(ceed, name, max(1, n // POINTS**3))
+                names = elements.vectors() | {"op": elements.operator(qf), "watch": watch}
+                note = str(elements.points)
                 yield Case((name, engine, n, "operator"), "op.apply(u, v)", names, note)
                 if engine == "jax":
+                    names["by_hand"] = elements.by_hand(watch)
                     yield Inside((name, engine, n, "callback"), "op.apply(u, v)", names, note)
-                    yield jitted(name, n, points)
+                    yield Inside((name, engine, n, "jitted"), "by_hand(u, v)", names, note)
+                    yield again(name, n, elements.points)
 
 
-def jitted(name: str, n: int, points: int) -> Case:
-    """Return the jitted function on arrays of JAX's own."""
+def again(name: str, n: int, points: int) -> Case:
+    """Return the jitted function on the same arrays again and again."""
     import jax
 
     field, weight = physics.FIELDS[name][0]
@@ -107,7 +148,7 @@ def jitted(name: str, n: int, points: int) -> Case:
     arrays = [random.uniform(0.0, 0.01, (*f.shape, points)) for f in (field, weight)]
     u, w = map(jax.numpy.array, arrays)
     names = {"f": jax.jit(physics.functions(name)["jax"]), "u": u, "w": w}
-    return Case((name, "jax", n, "jitted"), "f(u, w).block_until_ready()", names, str(points))
+    return Case((name, "jax", n, "jitted, again"), "f(u, w).block_until_ready()", names, str(points))
 
 
 def per_point(case: Case) -> float | None:
@@ -120,7 +161,7 @@ def report(found: dict[tuple, Case], lengths: list[int]) -> None:
     for name in physics.FIELDS:
         print(f"\n{name}: nanoseconds a point\n")
         rows = []
-        for what in ("alone", "operator", "callback", "jitted"):
+        for what in ("alone", "operator", "callback", "jitted", "jitted, again"):
             for engine in ENGINES:
                 row = [found.get((name, engine, n, what)) for n in lengths]
                 if all(row):
