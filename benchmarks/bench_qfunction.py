@@ -2,9 +2,10 @@
 """What a point costs in QFunctions of C, numba, NumPy and JAX, alone and in an operator.
 
 The QFunction alone is called once for all points of vectors. The operator has hexahedra of order 3
-with 5 points a direction, each with nodes of its own. What JAX's callback takes inside the operator,
-results in place, is compared with the jitted function on arrays of JAX in the same place: in an
-apply by hand, of restrictions and bases. Called again and again it has its arrays in the caches.
+with 5 points a direction, each with nodes of its own. What JAX's callback takes inside the
+operator, results in place, is compared with the jitted function on arrays of JAX in the same place:
+in an apply by hand, of restrictions and bases. Called again and again it has its arrays in the
+caches.
 """
 
 import functools
@@ -148,7 +149,9 @@ def again(name: str, n: int, points: int) -> Case:
     arrays = [random.uniform(0.0, 0.01, (*f.shape, points)) for f in (field, weight)]
     u, w = map(jax.numpy.array, arrays)
     names = {"f": jax.jit(physics.functions(name)["jax"]), "u": u, "w": w}
-    return Case((name, "jax", n, "jitted, again"), "f(u, w).block_until_ready()", names, str(points))
+    return Case(
+        (name, "jax", n, "jitted, again"), "f(u, w).block_until_ready()", names, str(points)
+    )
 
 
 def per_point(case: Case) -> float | None:

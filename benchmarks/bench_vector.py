@@ -2,9 +2,9 @@
 """Arithmetic on vectors against the same operation in NumPy, and what exports and imports allocate.
 
 One thread on each side, both called from Python, both on the same memory: the vectors are made of
-the arrays, which start where a vector's own memory does. NumPy writes into arrays that exist (`out=`), which is its fastest way. Processor time
-is measured, so that it does not count when others take the processor away. Samples are long, because
-the first pass of each finds other arrays in the caches.
+the arrays, which start where a vector's own memory does. NumPy writes into arrays that exist
+(`out=`), which is its fastest way. Processor time is measured, so that it does not count when
+others take the processor away. Samples are long: a first pass finds other arrays in the caches.
 """
 
 import time

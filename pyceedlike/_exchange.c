@@ -1,4 +1,4 @@
-// The extension module: the C base type of Vector, and how it gives its memory away.
+// The extension module: the base type of what shares memory, and how it gives its memory away.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "_exchange.h"
 
@@ -14,8 +14,8 @@
 #define POINTER_F32(name) Ceedlike##name##_f32,
 
 const Library libraries[2] = {
-    [FLOAT64] = {FUNCTIONS(POINTER) "float64", "d", "<f8", sizeof(double)},
-    [FLOAT32] = {FUNCTIONS(POINTER_F32) "float32", "f", "<f4", sizeof(float)},
+    [FLOAT64] = {FUNCTIONS(POINTER) & numbers_f64, "float64", "d", "<f8", sizeof(double)},
+    [FLOAT32] = {FUNCTIONS(POINTER_F32) & numbers_f32, "float32", "f", "<f4", sizeof(float)},
 };
 Ceed contexts[2];
 PyObject *given[GIVEN_COUNT];
@@ -480,16 +480,6 @@ PyObject *PrintedClose(Printed *printed, const Library *lib, int code) {
   return text;
 }
 
-static PyObject *ViewMethod(PyObject *object, PyObject *args) {
-  Exporter *self = (Exporter *)object;
-  const char *format;
-  Printed printed;
-
-  if (!PyArg_ParseTuple(args, "s:view", &format) || !PrintedOpen(&printed)) return NULL;
-  return PrintedClose(&printed, self->lib,
-                      self->lib->VectorView(self->vec, format, printed.stream));
-}
-
 static PyObject *ViewCeed(PyObject *Py_UNUSED(module), PyObject *args) {
   unsigned long long address;
   int single;
@@ -520,41 +510,6 @@ static PyObject *Describe(PyObject *Py_UNUSED(module), PyObject *capsule) {
                    : lib->DLPackView(PyCapsule_GetPointer(capsule, legacy_name), printed.stream);
   return PrintedClose(&printed, lib, code);
 }
-
-// ------------------------------------------------------------------------------------------------
-// Vectors
-// ------------------------------------------------------------------------------------------------
-
-static int ShareVector(Exporter *self, CeedMemType mem_type, DLManagedTensorVersioned **tensor) {
-  return self->lib->VectorToDLPackVersioned(NULL, self->vec, mem_type, tensor);
-}
-
-static int ShareVectorLegacy(Exporter *self, CeedMemType mem_type, DLManagedTensor **tensor) {
-  return self->lib->VectorToDLPack(NULL, self->vec, mem_type, tensor);
-}
-
-static int ExportVector(Exporter *self, CeedExportMode mode, const Request *request,
-                        DLManagedTensorVersioned **tensor) {
-  return self->lib->VectorExport(self->vec, request->mem_type, mode, request->ndim, request->shape,
-                                 NULL, tensor);
-}
-
-static int GetVectorDevice(Exporter *self, CeedMemType mem_type, int32_t *type, int32_t *id) {
-  return self->lib->VectorGetDLPackDevice(self->vec, mem_type, type, id);
-}
-
-static int DestroyVector(Exporter *self) { return self->lib->VectorDestroy(&self->vec); }
-
-const Kind vector_kind = {
-    .noun = "vector",
-    .shares = "shares the vector's memory",
-    .leases = "shares the vector's memory with readers, who hold a lease",
-    .share = ShareVector,
-    .share_legacy = ShareVectorLegacy,
-    .export = ExportVector,
-    .device = GetVectorDevice,
-    .destroy = DestroyVector,
-};
 
 // ------------------------------------------------------------------------------------------------
 // Making and releasing
@@ -615,29 +570,6 @@ void SetCeed(Exporter *self, Ceed ceed) {
   self->lib->GetPreferredMemType(ceed, &self->mem_type);
 }
 
-void SetVector(Exporter *self, const Library *lib, CeedVector vec) {
-  CeedSize length;
-
-  self->lib = lib;
-  self->vec = vec;
-  SetCeed(self, lib->VectorReturnCeed(vec));
-  lib->VectorGetLength(vec, &length);
-  self->shape[0] = length;
-  self->strides[0] = 1;
-}
-
-/* Takes the reference, on failure too. */
-static PyObject *OwnVector(PyTypeObject *type, const Library *lib, CeedVector vec) {
-  Exporter *self = AllocateExporter(type, &vector_kind);
-
-  if (!self) {
-    lib->VectorDestroy(&vec);
-    return NULL;
-  }
-  SetVector(self, lib, vec);
-  return (PyObject *)self;
-}
-
 /* What CEED_ERROR_HANDLER says is meant for C programs: Python needs the text, and to go on. */
 static PyObject *StoreErrors(PyObject *Py_UNUSED(module), PyObject *args) {
   unsigned long long ceed;
@@ -647,18 +579,6 @@ static PyObject *StoreErrors(PyObject *Py_UNUSED(module), PyObject *args) {
   code = libraries[single].SetErrorHandler((Ceed)(uintptr_t)ceed, libraries[single].ErrorStore);
   if (code) return Raise(&libraries[single], code);
   Py_RETURN_NONE;
-}
-
-static PyObject *Create(PyObject *Py_UNUSED(module), PyObject *args) {
-  unsigned long long ceed;
-  CeedVector vec = NULL;
-  Py_ssize_t length;
-  int single, code;
-
-  if (!PyArg_ParseTuple(args, "Kpn:Vector", &ceed, &single, &length)) return NULL;
-  code = libraries[single].VectorCreate((Ceed)(uintptr_t)ceed, length, &vec);
-  if (code) return Raise(&libraries[single], code);
-  return OwnVector((PyTypeObject *)given[VECTOR_TYPE], &libraries[single], vec);
 }
 
 int ParseAddress(PyObject *object, uintptr_t *address) {
@@ -684,16 +604,6 @@ static bool IsReadable(uintptr_t address) {
          errno == ENOSYS;
 }
 
-PyDoc_STRVAR(
-    from_handle_doc,
-    "from_handle(address)\n--\n\n"
-    "Return a vector over the CeedVector at an address, with a reference of its own; it has the\n"
-    "precision of the library that made it.\n\n"
-    "Raises CeedIncompatibleError where no vector of this library is.\n\n"
-    ">>> v = pyceedlike.Ceed().Vector(3)\n"
-    ">>> len(pyceedlike.Vector.from_handle(v.handle))\n"
-    "3\n");
-
 const Library *FindObject(PyObject *address, Refer refer, void **object) {
   uintptr_t place;
 
@@ -713,17 +623,6 @@ const Library *FindObject(PyObject *address, Refer refer, void **object) {
   }
   Raise(&libraries[FLOAT64], CEED_ERROR_INCOMPATIBLE);
   return NULL;
-}
-
-static int ReferToVector(const Library *lib, void *object, void **copy) {
-  return lib->VectorReferenceCopy(object, (CeedVector *)copy);
-}
-
-static PyObject *FromHandleMethod(PyObject *type, PyObject *address) {
-  void *vec = NULL;
-  const Library *lib = FindObject(address, ReferToVector, &vec);
-
-  return lib ? OwnVector((PyTypeObject *)type, lib, vec) : NULL;
 }
 
 // ------------------------------------------------------------------------------------------------
@@ -804,28 +703,6 @@ static PyType_Slot exporter_slots[] = {
 static PyType_Spec exporter_spec = {"pyceedlike._exchange.Exporter", sizeof(Exporter), 0,
                                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, exporter_slots};
 
-static Py_ssize_t Length(PyObject *object) { return (Py_ssize_t)((Exporter *)object)->shape[0]; }
-
-static PyMethodDef vector_methods[] = {
-    {"from_dlpack", (PyCFunction)(void (*)(void))ImportMethod,
-     METH_FASTCALL | METH_KEYWORDS | METH_CLASS, import_doc},
-    {"from_handle", FromHandleMethod, METH_O | METH_CLASS, from_handle_doc},
-    {"_take", TakeMethod, METH_VARARGS, NULL},
-    {"_let_go", LetGoMethod, METH_VARARGS, NULL},
-    {"_open", OpenMethod, METH_VARARGS, NULL},
-    {"_view", ViewMethod, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-static PyType_Slot vector_slots[] = {
-    {Py_tp_methods, vector_methods},
-    {Py_sq_length, Length},
-    {0, NULL},
-};
-
-static PyType_Spec vector_spec = {"pyceedlike._exchange.VectorBase", sizeof(Exporter), 0,
-                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, vector_slots};
-
 // ------------------------------------------------------------------------------------------------
 // The module
 // ------------------------------------------------------------------------------------------------
@@ -893,7 +770,7 @@ static PyObject *XLAHandlers(PyObject *Py_UNUSED(module), PyObject *is_single) {
 
 static PyMethodDef module_functions[] = {
     {"setup", Setup, METH_VARARGS, setup_doc},
-    {"create", Create, METH_VARARGS, NULL},
+    {"create", CreateVector, METH_VARARGS, NULL},
     {"store_errors", StoreErrors, METH_VARARGS, NULL},
     {"list_fabs", ListFabs, METH_VARARGS, NULL},
     {"refer_to_multifab", ReferToMultiFab, METH_O, NULL},

@@ -6,6 +6,7 @@
 #include <Python.h>
 #include <stdio.h>
 
+#include "_numbers.h"
 #include "ceedlike.h"
 #include "dlpack_abi.h"
 
@@ -18,7 +19,7 @@
   X(Init) X(SetErrorHandler) X(ErrorStore) X(ErrorImpl) X(GetErrorMessage) X(GetVersion) X(View) \
   X(GetPreferredMemType) X(GetDLPackDevice) X(GetStream) X(OrderBefore) X(OrderAfter) \
   X(VectorCreate) X(VectorReferenceCopy) X(VectorReturnCeed) X(VectorDestroy) X(VectorGetLength) \
-  X(VectorView) \
+  X(VectorView) X(VectorCopy) X(VectorReciprocal) X(VectorPointwiseMult) \
   X(VectorGetArray) X(VectorGetArrayRead) X(VectorGetArrayWrite) \
   X(VectorRestoreArray) X(VectorRestoreArrayRead) \
   X(VectorExport) X(VectorToDLPack) X(VectorToDLPackVersioned) X(VectorGetDLPackDevice) \
@@ -40,6 +41,7 @@ FUNCTIONS(DECLARE)
 
 typedef struct {
   FUNCTIONS(MEMBER)
+  const Numbers *numbers;
   const char *scalar, *format, *typestr;
   Py_ssize_t item_size;
 } Library;
@@ -225,6 +227,10 @@ PyObject *WrapInLegacy(DLManagedTensorVersioned *inner);
 // ------------------------------------------------------------------------------------------------
 // The parts in other files
 // ------------------------------------------------------------------------------------------------
+
+/* _vector.c */
+extern PyType_Spec vector_spec;
+PyObject *CreateVector(PyObject *module, PyObject *args);
 
 /* _import.c */
 extern const char import_doc[], borrow_buffer_doc[], borrow_address_doc[], adopt_doc[];

@@ -13,7 +13,6 @@ from ._lib import (
     ERRORS,
     LIBRARIES,
     MEM_HOST,
-    NORM_2,
     OWN_POINTER,
     USE_POINTER,
     CeedAccessError,
@@ -242,15 +241,6 @@ class Vector(Shared, VectorBase):
         pair = self._library.ffi.new("int32_t[2]")
         self._call("GetDLPackDevice", memtype, pair, pair + 1)
 
-    def copy_from(self, other: Vector) -> None:
-        """Set all entries to those of another vector of this length.
-
-        >>> v = pyceedlike.Ceed().Vector(2)
-        >>> v.copy_from(pyceedlike.from_dlpack(np.array([1.0, 2.0])))
-        """
-        library = self._library
-        library.check(library.lib.CeedVectorCopy(self._peer(other), self._cdata))
-
     def copy_strided(self, start: int, stop: int, step: int, source: Vector) -> None:
         """Set the entries start, start+step, ... < stop to those of another vector.
 
@@ -261,10 +251,6 @@ class Vector(Shared, VectorBase):
             library.lib.CeedVectorCopyStrided(self._peer(source), start, stop, step, self._cdata)
         )
 
-    def set_value(self, value: float) -> None:
-        """Set every entry to a value."""
-        self._call("SetValue", value)
-
     def set_value_strided(self, start: int, stop: int, step: int, value: float) -> None:
         """Set the entries start, start+step, ... < stop to a value; a stop of -1 is the length."""
         self._call("SetValueStrided", start, stop, step, value)
@@ -273,47 +259,7 @@ class Vector(Shared, VectorBase):
         """Make one memory type hold the current values, so that a borrowed array may be read."""
         self._call("SyncArray", memtype)
 
-    # Arithmetic.
-
-    def norm(self, normtype: int = NORM_2) -> float:
-        """Return the 1-, 2- or maximum norm.
-
-        >>> pyceedlike.from_dlpack(np.array([3.0, -4.0])).norm()
-        5.0
-        """
-        return self._get("CeedScalar", "Norm", normtype)
-
-    def reciprocal(self) -> None:
-        """Replace the entries that are not nearly zero by their reciprocals."""
-        self._call("Reciprocal")
-
-    def scale(self, a: float) -> None:
-        """Multiply every entry by a number."""
-        self._call("Scale", a)
-
-    def filter(self, threshold: float) -> None:
-        """Set the entries of at most this magnitude to zero."""
-        self._call("Filter", threshold)
-
-    def axpy(self, a: float, x: Vector) -> None:
-        """Add a x to this vector.
-
-        >>> y, x = (pyceedlike.from_dlpack(np.array(v)) for v in ([1.0, 1.0], [1.0, 2.0]))
-        >>> y.axpy(10.0, x)
-        >>> y.to_numpy()
-        array([11., 21.])
-        """
-        self._call("AXPY", a, self._peer(x))
-
-    def axpby(self, a: float, b: float, x: Vector) -> None:
-        """Set this vector y to a x + b y."""
-        self._call("AXPBY", a, b, self._peer(x))
-
-    def pointwise_mult(self, x: Vector, y: Vector) -> None:
-        """Set this vector to x .* y; it may be one of them."""
-        self._call("PointwiseMult", self._peer(x), self._peer(y))
-
-    # To and from other libraries; from_dlpack, from_handle and to_dlpack are in C.
+    # To and from other libraries.
 
     def take_from_dlpack(self, x: Any, cmode: int = COPY_VALUES) -> None:
         """Take the tensor of x into this vector, of as many entries.
