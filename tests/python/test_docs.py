@@ -71,7 +71,7 @@ class Checker(doctest.OutputChecker):
 
 
 def partners_of(code):
-    return [p for p in PARTNERS if re.search(rf"\b{p}\b", code)]
+    return [p for p in PARTNERS if re.search(rf"(?:\b|_){p}\b", code)]
 
 
 def run_doctest(test):
