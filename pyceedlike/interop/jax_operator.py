@@ -173,7 +173,25 @@ def fits(number: numpy.dtype, dtype: str) -> bool:
     return number.kind in KINDS[dtype] or number.kind == "O"
 
 
-class OperatorFunction:
+class WithArguments:
+    """A function of an operator's arguments."""
+
+    arguments: Arguments
+
+    @property
+    def names(self) -> set[str]:
+        """What can be given by name."""
+        return self.arguments.passive.keys() | self.arguments.context.keys()
+
+    def __repr__(self) -> str:
+        a = self.arguments
+        active, named = ", ".join(a.active), ", ".join([*a.passive, *a.context])
+        return (
+            f"<pyceedlike function of JAX of {active or 'nothing'}; by name: {named or 'nothing'}>"
+        )
+
+
+class OperatorFunction(WithArguments):
     """An operator as a function of JAX that calls it in C."""
 
     def __init__(self, op: Operator, linear: bool) -> None:
@@ -181,11 +199,6 @@ class OperatorFunction:
         self.op, self.linear = op, linear
         self._calls: dict[frozenset[str], Call] = {}
         self._call(frozenset()).id()  # what can't be called is found out now
-
-    @property
-    def names(self) -> set[str]:
-        """What can be given by name."""
-        return self.arguments.passive.keys() | self.arguments.context.keys()
 
     def __call__(self, u: Any = None, /, **values: Any) -> jax.Array:
         """Return the active output."""

@@ -725,6 +725,12 @@ def test_arguments_are_checked_by_name(operator, u, engine):
         function()
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_function_shows_what_it_takes(operator, engine):
+    wanted = "<pyceedlike function of JAX of du; by name: kappa, w, growth>"
+    assert repr(operator.jax(engine)) == wanted
+
+
 def test_an_engine_is_one_of_two(operator):
     with pytest.raises(CeedIncompatibleError, match="engine 'gpu' is none of c, xla"):
         operator.jax("gpu")
