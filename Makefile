@@ -270,7 +270,7 @@ $(VENV)/.have-build: pyproject.toml scripts/requirements.py | $(VENV)/.made
 $(VENV)/.have-%: pyproject.toml scripts/requirements.py | $(VENV)/.have-build
 	$(call have,$*)
 $(VENV)/.installed: $(PACKAGE) build/package | $(VENV)/.have-build
-	@echo '  PIP  pyceedlike'
+	@echo '  PIP  pyceedlike, whose C takes a minute or two'
 	@rm -rf build/lib.*
 	@$(VENV)/bin/pip install -q --no-deps --no-build-isolation --force-reinstall . && touch $@
 build/python/.built: $(PACKAGE) build/package

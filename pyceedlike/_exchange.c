@@ -451,7 +451,10 @@ static PyObject *ToDLPackMethod(PyObject *object, PyObject *args, PyObject *keyw
     if (ParseShape(shape, axes, &request.ndim)) return NULL;
     request.shape = axes;
   }
-  if (request.mem_type == CEED_MEM_DEVICE && OrderExport(self, &request)) return NULL;
+  if (request.mem_type == CEED_MEM_DEVICE && HasDevice(self->lib, self->ceed) &&
+      OrderExport(self, &request)) {
+    return NULL;
+  }
   return Export(self, &request, Raise);
 }
 

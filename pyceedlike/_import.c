@@ -41,7 +41,7 @@ static const char shares[] = "shares the source's memory";
 static const char shares_read_only[] = "shares the source's memory, which is read-only";
 static const char shares_legacy[] =
     "shares the source's memory, read-only: a legacy tensor can't say whether it may be written "
-    "(Vector.from_dlpack(x, writable=True) does, for one that is not immutable)";
+    "(from_dlpack(x, writable=True) does, for one that is not immutable)";
 static const char shares_frozen[] = "shares the source's memory, read-only as asked";
 static const char adopts_copy[] = "adopts a copy that the source made";
 static const char copied[] = "values copied, as asked";
@@ -334,14 +334,16 @@ static int Finish(const Library *lib, int code) {
 static PyObject *DescribeLayout(const DLTensor *tensor, const Target *target) {
   PyObject *shape = Integers(tensor->shape, tensor->ndim), *text = NULL;
   PyObject *strides = shape ? Integers(tensor->strides, tensor->ndim) : NULL;
-  const char *fault = target->layout ? "has strides that are not positive, or entries that share "
-                                       "memory, or is not"
-                                     : "is not C-contiguous and";
+  uintptr_t first = (uintptr_t)tensor->data + (uintptr_t)tensor->byte_offset;
+  const char *fault = target->layout
+                          ? "has strides that are not positive, or entries that share memory"
+                          : "is not C-contiguous";
 
-  if (strides) {
-    text = PyUnicode_FromFormat("shape %S with strides %S at address %p %s aligned to %zd bytes",
-                                shape, strides, (char *)tensor->data + tensor->byte_offset, fault,
+  if (strides && first % (uintptr_t)target->lib->item_size) {
+    text = PyUnicode_FromFormat("its first entry at %p is not aligned to %zd bytes", (void *)first,
                                 target->lib->item_size);
+  } else if (strides) {
+    text = PyUnicode_FromFormat("shape %S with strides %S %s", shape, strides, fault);
   }
   Py_XDECREF(shape);
   Py_XDECREF(strides);
@@ -577,7 +579,8 @@ const char import_doc[] =
     "x has __dlpack__, the buffer protocol or __array_interface__, or is a list or a number, "
     "whose\n"
     "values are copied. The precision is that of x, or of ceed. copy=None copies what can't be\n"
-    "shared; v.exchange says why. Legacy tensors come in read-only unless writable is True.\n"
+    "shared; v.exchange says why. Legacy tensors come in read-only unless writable is True,\n"
+    "which is never so of an array of JAX: those are immutable, and can't say it.\n"
     "Raises CeedIncompatibleError for another type or device, CeedCopyError where copy=False\n"
     "would need a copy.\n\n"
     ">>> a = np.arange(3.0)\n"

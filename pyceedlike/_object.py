@@ -130,7 +130,7 @@ class Object:
         return library.get(kind, function, self._box[0], *arguments)
 
 
-def handle_of(library: Library, kind: str, thing: Any) -> Any:
+def handle_of(library: Library, kind: str, thing: Any, where: str = "here") -> Any:
     """Return the handle of an object or a stand-in; C says what is wrong with the object."""
     if isinstance(thing, StandIn) and thing.kind == kind:
         return getattr(library.lib, f"CEED_{thing.name}")
@@ -138,7 +138,7 @@ def handle_of(library: Library, kind: str, thing: Any) -> Any:
         return library.ffi.cast(f"Ceed{kind}", thing.handle)
     remedy = ": pyceedlike.from_dlpack(x) makes one of an array" if kind == "Vector" else ""
     raise TypeError(
-        f"a {kind} is wanted here, not {type(thing).__name__} {reprlib.repr(thing)}{remedy}"
+        f"a {kind} is wanted {where}, not {type(thing).__name__} {reprlib.repr(thing)}{remedy}"
     )
 
 

@@ -116,8 +116,7 @@ def parameters(function: Callable[..., Any], count: int) -> tuple[list[str], dic
     values = {p.name: p.default for p in found if p.kind == p.KEYWORD_ONLY}
     if len(names) != count:
         raise CeedDimensionError(
-            f"{count} inputs are described, {function.__name__} has {len(names)}: "
-            f"{', '.join(names)}"
+            f"inputs described: {count}, {function.__name__} has {len(names)}: {', '.join(names)}"
         )
     for name, value in values.items():
         if value is inspect.Parameter.empty:

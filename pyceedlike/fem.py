@@ -8,7 +8,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._lib import EVAL_WEIGHT, MEM_HOST, NOTRANSPOSE, TRANSPOSE, CeedDimensionError, CeedError
-from ._object import REQUEST_IMMEDIATE, VECTOR_NONE, Object, StandIn, handle_of, request_of, text_of
+from ._object import (
+    REQUEST_IMMEDIATE,
+    VECTOR_ACTIVE,
+    VECTOR_NONE,
+    Object,
+    StandIn,
+    handle_of,
+    request_of,
+    text_of,
+)
 from .callback import keep_code
 from .ceed import Ceed
 from .context import set_fields
@@ -362,7 +371,7 @@ class Operator(Object):
     >>> op.set_field("input", rstr, pyceedlike.BASIS_NONE, pyceedlike.VECTOR_ACTIVE)
     >>> op.set_field("output", rstr, pyceedlike.BASIS_NONE, pyceedlike.VECTOR_ACTIVE)
     >>> op
-    <pyceedlike.Operator from 3 to 3 float64>
+    <pyceedlike.Operator of input from 3 to 3 float64>
     >>> op(pyceedlike.from_dlpack(np.array([1.0, 2.0, 3.0]))).to_numpy()
     array([1., 2., 3.])
     """
@@ -416,7 +425,8 @@ class Operator(Object):
         twice, CeedDimensionError where sizes differ.
         """
         things = ("ElemRestriction", restriction), ("Basis", basis), ("Vector", vector)
-        handles = [handle_of(self._library, kind, thing) for kind, thing in things]
+        where = f"for the field {fieldname!r}"
+        handles = [handle_of(self._library, kind, thing, where) for kind, thing in things]
         self._call("SetField", text_of(fieldname), *handles)
         self._fields[fieldname] = OperatorField(restriction, basis, vector)
 
@@ -620,8 +630,16 @@ class Operator(Object):
 
         return function_of(self, engine, linear)
 
+    def _active(self) -> list[str]:
+        """Return the inputs that read the active vector."""
+        names = self._qfunctions[0].inputs if self._qfunctions else ()
+        fields = {n: self._fields[n] for n in names if n in self._fields}
+        return [n for n, field in fields.items() if field.vector is VECTOR_ACTIVE]
+
     def __repr__(self) -> str:
         name = f" {self.name!r}" if self.name else ""
+        if active := self._active():
+            name += f" of {', '.join(active)}"
         try:
             what = "from {1} to {0}".format(*self.shape)
         except CeedError as error:

@@ -11,7 +11,7 @@ import operator
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ._lib import CeedDimensionError
+from ._lib import CeedAccessError, CeedDimensionError
 
 if TYPE_CHECKING:
     import numpy
@@ -205,4 +205,9 @@ class At:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         array, places = self._find(key)
+        if self._array is None and not array.flags.writeable:
+            raise CeedAccessError(
+                "the fab is read-only, or readers hold it: an array of JAX keeps a read lease as "
+                "long as it lives"
+            )
         array[places] = value

@@ -7,6 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from ._lib import (
+    EVAL_GRAD,
+    EVAL_INTERP,
     EVAL_NONE,
     EVAL_WEIGHT,
     CeedIncompatibleError,
@@ -138,7 +140,8 @@ class Space:
         """Return the operator of a QFunction, and of those of its Jacobian and transpose.
 
         Fields that are not given are functions of this space and active, or are the weights. Raises
-        CeedIncompleteError for one of values at the points, which has to be given.
+        CeedIncompleteError for what has to be given: values at the points, and of two inputs that
+        would be the same, since both are values or both gradients, one at least.
 
         >>> ceed = pyceedlike.Ceed()
         >>> space = pyceedlike.Mesh.box(4).space(ceed, 1)
@@ -147,6 +150,7 @@ class Space:
         array([0.125, 0.25 , 0.25 , 0.25 , 0.125])
         """
         op = self.ceed.Operator(qf, *derivatives)
+        _check_apart({n: f.mode for n, f in qf.inputs.items() if n not in fields})
         for name, (_, mode) in (qf.inputs | qf.outputs).items():
             if name not in fields:
                 op.set_field(name, *self._own_field(name, mode))
@@ -156,7 +160,10 @@ class Space:
 
     def _own_field(self, name: str, mode: int) -> OperatorField:
         if mode == EVAL_NONE:
-            raise CeedIncompleteError(f"the field {name!r} has values at the points: give it")
+            raise CeedIncompleteError(
+                f"the field {name!r} has values at the points: give it; space.geometry has dV and "
+                "dXdx, space.evaluate() makes others"
+            )
         return self.weights if mode == EVAL_WEIGHT else self.field()
 
     def evaluate(self, qf: QFunction, **fields: OperatorField) -> OperatorField:
@@ -190,6 +197,17 @@ class Space:
             f"<pyceedlike.Space of order {self.order}, {components}, {len(self.nodes)} nodes, "
             f"on {len(self.offsets)} {kind}>"
         )
+
+
+def _check_apart(modes: dict[str, int]) -> None:
+    """Raise where two inputs that are not given would be the same of the active vector."""
+    for mode, what in (EVAL_INTERP, "values"), (EVAL_GRAD, "gradients"):
+        same = [name for name, other in modes.items() if other == mode]
+        if len(same) > 1:
+            raise CeedIncompleteError(
+                f"the fields {', '.join(same)} would all be {what} of the active vector: give all "
+                f"but one, as in {same[-1]}=space.field(vector)"
+            )
 
 
 def _inverse(dx: numpy.ndarray) -> numpy.ndarray:

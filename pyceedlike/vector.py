@@ -280,6 +280,8 @@ class Vector(Shared, VectorBase):
     def to_numpy(self) -> numpy.ndarray:
         """Return a NumPy array that shares the memory; read-only where the vector is.
 
+        It is read-only, too, when it is made while read leases live, as those of to_jax().
+
         >>> pyceedlike.from_dlpack(np.arange(3.0)).to_numpy()
         array([0., 1., 2.])
         """

@@ -102,8 +102,9 @@ def draw(cube: Cube, u: np.ndarray, stiffness: dict[str, np.ndarray], path: str)
     figure, axes = plt.subplots(1, 2, figsize=(7, 3.2), layout="constrained", sharey=True)
     for ax, (title, values) in zip(axes, stiffness.items(), strict=True):
         image = ax.pcolormesh(x, y, values[middle], shading="gouraud", **limits)
-        ax.set(title=title, aspect="equal")
-    figure.colorbar(image, ax=axes, label="stiffness")
+        ax.set(title=title, aspect="equal", xlabel="x")
+    axes[0].set_ylabel("y")
+    figure.colorbar(image, ax=axes, label="stiffness in the middle plane")
     figure.savefig(path, dpi=90)
 
 

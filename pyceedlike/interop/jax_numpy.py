@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .._lib import EVAL_GRAD, EVAL_WEIGHT, CeedIncompleteError, CeedUnsupportedError
 from .._object import BASIS_NONE
 from ..callback import Physics
-from .jax_operator import Arguments
+from .jax_operator import Arguments, WithArguments
 
 if TYPE_CHECKING:
     import jax
@@ -129,7 +129,7 @@ def has_values(vector: Vector) -> bool:
         return False
 
 
-class NumpyFunction:
+class NumpyFunction(WithArguments):
     """An operator as a function of JAX that is written in jax.numpy."""
 
     def __init__(self, op: Operator) -> None:
@@ -151,11 +151,6 @@ class NumpyFunction:
                 if n in self.places and has_values(op._fields[n].vector)
             }  # at the points, since XLA takes long to gather constants
         self._jitted = jax.jit(self._apply)
-
-    @property
-    def names(self) -> set[str]:
-        """What can be given by name."""
-        return self.arguments.passive.keys() | self.arguments.context.keys()
 
     def __call__(self, u: Any = None, /, **values: Any) -> jax.Array:
         """Return the active output."""

@@ -62,7 +62,7 @@ class Arguments:
         self.fields = op._fields
         inputs = [*self.qfunction.inputs] if self.qfunction else []
         vectors = {name: op._fields[name].vector for name in inputs}
-        self.active = [n for n, v in vectors.items() if v is VECTOR_ACTIVE]
+        self.active = op._active()
         self.passive = {n: (len(v),) for n, v in vectors.items() if isinstance(v, Vector)}
         self.of_derivatives = self._of_derivatives(op)
         self.passive |= {n: (len(op._fields[n].vector),) for n in self.of_derivatives}
@@ -128,6 +128,11 @@ class Arguments:
         if name in self.context:
             value = self.context[name]
             return array_of(x, f"the context value {name!r}", value.shape, value.dtype)
+        if name in self.active:
+            raise CeedIncompatibleError(
+                f"{name!r} is the active input (of {', '.join(self.active)}), which is given first "
+                "and without a name; an operator that has a vector for it takes it by name"
+            )
         known = ", ".join([*self.passive, *self.context]) or "none"
         raise CeedIncompatibleError(f"the operator has no field or value {name!r} to give: {known}")
 
@@ -168,7 +173,25 @@ def fits(number: numpy.dtype, dtype: str) -> bool:
     return number.kind in KINDS[dtype] or number.kind == "O"
 
 
-class OperatorFunction:
+class WithArguments:
+    """A function of an operator's arguments."""
+
+    arguments: Arguments
+
+    @property
+    def names(self) -> set[str]:
+        """What can be given by name."""
+        return self.arguments.passive.keys() | self.arguments.context.keys()
+
+    def __repr__(self) -> str:
+        a = self.arguments
+        active, named = ", ".join(a.active), ", ".join([*a.passive, *a.context])
+        return (
+            f"<pyceedlike function of JAX of {active or 'nothing'}; by name: {named or 'nothing'}>"
+        )
+
+
+class OperatorFunction(WithArguments):
     """An operator as a function of JAX that calls it in C."""
 
     def __init__(self, op: Operator, linear: bool) -> None:
@@ -176,11 +199,6 @@ class OperatorFunction:
         self.op, self.linear = op, linear
         self._calls: dict[frozenset[str], Call] = {}
         self._call(frozenset()).id()  # what can't be called is found out now
-
-    @property
-    def names(self) -> set[str]:
-        """What can be given by name."""
-        return self.arguments.passive.keys() | self.arguments.context.keys()
 
     def __call__(self, u: Any = None, /, **values: Any) -> jax.Array:
         """Return the active output."""

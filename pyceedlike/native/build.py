@@ -23,20 +23,21 @@ CTYPES = {"float64": "double", "int32": "int32_t"}
 def qfunction(point: PointFunction, ceed: Ceed) -> QFunction:
     """Return the QFunction of a point function."""
     try:
-        return _compiled(point, ceed)
+        qf = _compiled(point, ceed)
     except NoCompilerError as error:
         warnings.warn(
             f"{point.name} runs as a callback of Python, since {error}",
             RuntimeWarning,
             stacklevel=3,
         )
-        return _callback(point, ceed)
+        qf = _callback(point, ceed)
+    qf._written_in = point
+    return qf
 
 
 def _compiled(point: PointFunction, ceed: Ceed) -> QFunction:
     name = identifier(point.name)
     qf = QFunction._of_pointer(ceed, 1, point.c_source(), f"{name}.h:{name}")
-    qf._written_in = point
     for n, field in point.inputs.items():
         qf.add_input(n, math.prod(field.shape), field.mode)
     for n, field in point.outputs.items():

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -58,14 +59,29 @@ def rule(*names: str) -> Callable[[Rule], Rule]:
 
 
 def jaxpr_of(function: Callable, arguments: Sequence[Any]) -> Any:
-    """Return the jaxpr of a function of arrays, or of (shape, type) in their place."""
+    """Return the jaxpr of a function of arrays, or of (shape, type) in their place.
+
+    Raises CeedUnsupportedError, with the line, where the function asks for a number itself.
+    """
     import jax
 
     with jax.enable_x64(True):
-        closed = jax.make_jaxpr(function)(*arguments)
+        try:
+            closed = jax.make_jaxpr(function)(*arguments)
+        except (jax.errors.JAXTypeError, jax.errors.JAXIndexError) as error:
+            raise _no_number(error) from error
     # Copies: JAX takes an array of a jaxpr that is kept for 64 bits wide wherever else it is used.
     consts = [np.array(x) for x in closed.consts]
     return closed.replace(jaxpr=live(closed.jaxpr), consts=consts)
+
+
+def _no_number(error: Exception) -> CeedUnsupportedError:
+    """Return the error for what needs a number where only its name is known."""
+    frames = traceback.walk_tb(error.__traceback__)
+    theirs = [(f, n) for f, n in frames if f.f_globals.get("__name__", "").split(".")[0] not in US]
+    place = f"{theirs[-1][0].f_code.co_filename}:{theirs[-1][1]}" if theirs else "unknown source"
+    remedy = NUMBERS.get(type(error).__name__, "compute it with jax.numpy")
+    return CeedUnsupportedError(f"{place}: a point's numbers are not known here; {remedy}")
 
 
 def live(jaxpr: Any) -> Any:
@@ -213,6 +229,18 @@ def size_of(shape: Sequence[int]) -> int:
     """Return how many numbers an array has."""
     return math.prod(shape)
 
+
+# Whose lines are not those of a law.
+US = {"jax", "jaxlib", "numpy", __name__.partition(".")[0]}
+
+# What to do instead of asking for a number, by JAX's error.
+NUMBERS = {
+    "TracerBoolConversionError": "in the place of if, while, and, or, max there are jnp.where, "
+    "lax.fori_loop, &, |, jnp.maximum",
+    "TracerArrayConversionError": "NumPy's functions have counterparts in jax.numpy",
+    "TracerIntegerConversionError": "an index into a list is known: index an array of jax.numpy",
+    "NonConcreteBooleanIndexError": "a mask selects by jnp.where, which keeps the shape",
+}
 
 # What to do instead of a primitive that there is no rule for.
 REMEDIES = {

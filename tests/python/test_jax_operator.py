@@ -4,6 +4,7 @@
 import functools
 import gc
 import sys
+import warnings
 import weakref
 
 import cffi
@@ -718,8 +719,16 @@ def test_arguments_are_checked_by_name(operator, u, engine):
         function(u, growth=[1.0, 2.0])
     with pytest.raises(CeedIncompatibleError, match=r"no field or value 'w8' to give: .*growth"):
         function(u, w8=u)
+    with pytest.raises(CeedIncompatibleError, match=r"'du' is the active input \(of du\)"):
+        function(u, du=u)
     with pytest.raises(CeedIncompatibleError, match="has an active input: give it first"):
         function()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_function_shows_what_it_takes(operator, engine):
+    wanted = "<pyceedlike function of JAX of du; by name: kappa, w, growth>"
+    assert repr(operator.jax(engine)) == wanted
 
 
 def test_an_engine_is_one_of_two(operator):
@@ -755,6 +764,18 @@ def test_the_other_engine_refuses_what_jax_can_not_see(space):
         CeedUnsupportedError, match=r"native.qfunction .* engine 'c' calls this one"
     ):
         operator.jax("xla")
+
+
+def test_a_point_function_that_is_called_back_is_seen_by_the_other_engine(
+    space, u, scalar, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("CC", "no-such-compiler")
+    monkeypatch.setenv("CEEDLIKE_CACHE_DIR", str(tmp_path))
+    with warnings.catch_warnings(action="ignore"):
+        operator = space.operator(mass.qfunction(space.ceed), w=space.geometry.dV)
+        with pytest.raises(CeedUnsupportedError, match=r"make it native .* with a C compiler"):
+            operator.jax()
+    close(operator.jax("xla")(u), operator(u).to_numpy(), scalar)
 
 
 def test_an_output_that_is_data_is_refused(space):

@@ -311,8 +311,36 @@ def test_weights_are_known_to_a_space(ceed, scalar):
 
 
 def test_values_at_points_that_are_not_given_are_named(ceed):
-    with pytest.raises(pyceedlike.CeedIncompleteError, match="'qdata'"):
+    with pytest.raises(pyceedlike.CeedIncompleteError, match=r"'qdata'.*space.geometry has dV"):
         Mesh.box(3).space(ceed, 1).operator(ceed.QFunctionByName("MassApply"))
+
+
+@pytest.mark.parametrize(
+    ("what", "field"), [("values", Interp()), ("gradients", Grad(1))], ids=["values", "gradients"]
+)
+def test_two_inputs_that_would_be_the_same_are_one_that_was_forgotten(ceed, what, field):
+    space = Mesh.box(3).space(ceed, 1)
+    qf = ceed.qfunction(field, field, v=field)(lambda u, kappa: u * kappa)
+    match = rf"u, kappa would all be {what} of the active vector: .* kappa=space.field\(vector\)"
+    with pytest.raises(pyceedlike.CeedIncompleteError, match=match):
+        space.operator(qf)
+    both = space.operator(qf, kappa=space.field())  # as asked
+    assert repr(both).startswith("<pyceedlike.Operator of u, kappa from 4 to 4 float")
+
+
+def test_values_and_gradients_of_one_function_are_active_together(ceed):
+    space = Mesh.box(3).space(ceed, 1)
+    qf = ceed.qfunction(Grad(1), Interp(), Data(), v=Interp())(lambda du, u, dV: du[0] * u * dV)
+    operator = space.operator(qf, dV=space.geometry.dV)
+    assert repr(operator).startswith("<pyceedlike.Operator of du, u from 4 to 4 float")
+
+
+def test_a_field_that_is_no_vector_is_named(ceed, scalar):
+    space = Mesh.box(3).space(ceed, 1)
+    qf = ceed.qfunction(Interp(), Interp(), v=Interp())(lambda u, kappa: u * kappa)
+    match = r"a Vector is wanted for the field 'kappa', not ndarray .*: pyceedlike.from_dlpack"
+    with pytest.raises(TypeError, match=match):
+        space.operator(qf, kappa=space.field(np.ones(4, scalar)))
 
 
 def test_a_field_that_the_qfunction_has_not_is_named(ceed):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What native code computes at a point is what JAX computes, primitive by primitive."""
 
+import math
 import os
 import re
 import shlex
@@ -528,6 +529,26 @@ def test_a_loop_of_unknown_length_is_refused():
 )
 def test_another_primitive_is_refused_by_its_name_and_line(name, function):
     refuse(function, f"{name}|complex")
+
+
+def larger(u):
+    return u[0, 0] if u[0, 0] > 0 else 0.0
+
+
+@pytest.mark.parametrize(
+    ("remedy", "function"),
+    [
+        ("jnp.where", larger),
+        ("jnp.maximum", lambda u: max(u[0, 0], 0.0)),
+        ("jax.numpy", lambda u: np.sin(u)[0, 0]),
+        ("jax.numpy", lambda u: math.sin(u[0, 0])),
+        ("an array of jax.numpy", lambda u: [1.0, 2.0][u[0, 0].astype(int)]),
+        ("jnp.where", lambda u: u[u > 0].sum()),
+    ],
+    ids=["if", "max", "numpy", "math", "list", "mask"],
+)
+def test_a_number_that_python_asks_for_is_refused_with_the_line_and_the_remedy(remedy, function):
+    refuse(function, f"numbers are not known here; .*{remedy}")
 
 
 def test_an_unused_primitive_is_nobodys_concern(random):
