@@ -74,6 +74,36 @@ def test_four_processes_start_on_an_empty_cache(tmp_path):
     np.testing.assert_array_equal(solution, other)
 
 
+FAILING = """
+import runpy, sys
+import laws
+from petsc4py import PETSc
+
+def exact(x, y):
+    assert PETSc.COMM_WORLD.rank != 1, "not in this process"
+    return x
+
+laws.exact = exact
+sys.argv = ["diffusion.py"]
+runpy.run_path("diffusion.py", run_name="__main__")
+"""
+
+
+def test_an_exception_in_one_process_ends_all():
+    need("mpirun")
+    done = subprocess.run(
+        ["mpirun", "-n", "2", *python()[:1], "-c", FAILING],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=PETSC,
+        env=ENVIRONMENT,
+        timeout=100,
+    )
+    assert done.returncode
+    assert "not in this process" in done.stderr
+
+
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
     """The program in C, against the PETSc that pkg-config finds."""
