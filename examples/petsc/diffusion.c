@@ -15,8 +15,10 @@
 #include <petscsnes.h>
 #include <string.h>
 
-#if defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE)
-#error "PETSc computes in other numbers than libceedlike: use a PETSc of real double precision"
+#if defined(PETSC_USE_COMPLEX)
+#error "this PETSc computes with complex numbers: use one configured --with-scalar-type=real"
+#elif !defined(PETSC_USE_REAL_DOUBLE)
+#error "this PETSc computes in another precision: use one configured --with-precision=double"
 #endif
 
 /* Call a function of ours as PETSc's are called. */

@@ -90,8 +90,16 @@ def gather(dm: PETSc.DM, part: Part, solution: PETSc.Vec) -> np.ndarray:
     return table[np.unique(table[:, :2].round(10), axis=0, return_index=True)[1]]
 
 
+def end_all(*error: object) -> None:
+    """Print an error, and end all processes, which would wait for this one."""
+    sys.__excepthook__(*error)
+    sys.stderr.flush()
+    PETSc.COMM_WORLD.tompi4py().Abort(1)
+
+
 def main() -> int:
     """Solve, and compare."""
+    sys.excepthook = end_all
     dm = {"da": quads, "plex": triangles}[chosen.mesh](chosen.n)
     part = Part(dm)
     snes, solution = solve(dm, part)

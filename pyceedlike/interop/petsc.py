@@ -14,6 +14,7 @@ from .._lib import (
     CeedAccessError,
     CeedDimensionError,
     CeedIncompatibleError,
+    CeedUnsupportedError,
     at_end,
 )
 from ..vector import Vector
@@ -31,7 +32,7 @@ def view(vec: PETSc.Vec, *, writable: bool = True) -> Vector:
     writes to none that is being read, and knows afterwards that entries may have changed. The Vec
     lives as long. PETSc is not thread-safe: let the last array go in a thread that may call it.
     Raises CeedAccessError while the Vec is locked, CeedIncompatibleError where PETSc does not
-    compute in float32 or float64.
+    compute in float32 or float64, CeedUnsupportedError where it has no locks.
 
     >>> from petsc4py import PETSc
     >>> vec = PETSc.Vec().createSeq(3)
@@ -52,8 +53,8 @@ def lend(ours: Vector, vec: PETSc.Vec) -> Iterator[PETSc.Vec]:
     are for PETSc alone; after it ours holds the results, and the Vec has its own memory back, with
     the values from before; arrays that PETSc gave of the Vec must not outlive the block. Raises
     CeedDimensionError where the Vec has another number of entries in this process,
-    CeedIncompatibleError for another precision, CeedAccessError while the memory of either is in
-    use, at the end of the block too.
+    CeedIncompatibleError for another precision or a Vec with ghosts, CeedAccessError while the
+    memory of either is in use, at the end of the block too.
 
     >>> from petsc4py import PETSc
     >>> ours, vec = pyceedlike.Ceed().Vector(3), PETSc.Vec().createSeq(3)
@@ -65,6 +66,11 @@ def lend(ours: Vector, vec: PETSc.Vec) -> Iterator[PETSc.Vec]:
     """
     _check_is_theirs(vec)
     _check_is_ours(ours)
+    with vec.localForm() as form:
+        if form and form != vec:
+            raise CeedIncompatibleError(
+                "the Vec has ghosts, for which a loan has no room: lend to its localForm()"
+            )
     if len(ours) != vec.getLocalSize():
         raise CeedDimensionError(
             f"the vector has {len(ours)} entries, the Vec {vec.getLocalSize()} in this process: a "
@@ -81,9 +87,9 @@ def share(ours: Vector, comm: Any = None) -> PETSc.Vec:
 
     The memory lives as long as the Vec, which counts as a writable export: JAX takes its lease from
     view(vec, writable=False). What others write, PETSc must be told, by vec.stateIncrease(): it
-    remembers norms. `comm` is the communicator, by default that of this process alone. Raises
-    CeedAccessError for memory that is read-only or in use, CeedIncompatibleError for another
-    precision.
+    remembers norms. `comm` is the communicator, all of whose processes share a vector of theirs; by
+    default this process is alone. Raises CeedAccessError for memory that is read-only or in use,
+    CeedIncompatibleError for another precision.
 
     >>> ours = pyceedlike.Ceed().Vector(3)
     >>> ours.set_value(2.0)
@@ -152,7 +158,13 @@ def _locks() -> tuple[Any, Any]:
         "int VecLockReadPush(uintptr_t); int VecLockReadPop(uintptr_t);"
         "int VecLockWriteSet(uintptr_t, int); int VecLockGet(uintptr_t, void *);"
     )
-    return ffi, ffi.dlopen(PETSc.__file__)
+    library = ffi.dlopen(PETSc.__file__)
+    if not hasattr(library, "VecLockGet"):
+        version = ".".join(map(str, PETSc.Sys.getVersion()))
+        raise CeedUnsupportedError(
+            f"PETSc {version} was built without locks of Vecs: use a newer one"
+        )
+    return ffi, library
 
 
 def _check_is_theirs(vec: Any) -> None:
@@ -160,20 +172,22 @@ def _check_is_theirs(vec: Any) -> None:
 
     if not isinstance(vec, PETSc.Vec) or not vec.handle:
         raise TypeError(f"a petsc4py Vec that was created is wanted here, not {vec!r}")
-    _scalar()
+    check_numbers()
+    _locks()
 
 
 def _check_is_ours(ours: Any) -> None:
     if not isinstance(ours, VectorBase):
         raise TypeError(f"a pyceedlike Vector lends its memory, not {type(ours).__name__}")
-    if ours.scalar != _scalar():
+    theirs = check_numbers()
+    if ours.scalar != theirs:
         raise CeedIncompatibleError(
-            f"this PETSc computes in {_scalar()}, the vector holds {ours.scalar}: make it "
-            f"by Ceed(scalar={_scalar()!r})"
+            f"this PETSc computes in {theirs}, the vector holds {ours.scalar}: make it "
+            f"by Ceed(scalar={theirs!r})"
         )
 
 
-def _scalar() -> str:
+def check_numbers() -> str:
     """Return the type of PETSc's scalars; raise where it is complex, or of another precision."""
     import numpy
     from petsc4py import PETSc
@@ -182,7 +196,7 @@ def _scalar() -> str:
     if name not in LIBRARIES:
         raise CeedIncompatibleError(
             f"this PETSc computes in {name}, vectors hold {' or '.join(LIBRARIES)}: use a PETSc "
-            "that was configured with --with-scalar-type=real"
+            "that was configured with --with-scalar-type=real --with-precision=double"
         )
     return name
 
@@ -190,6 +204,8 @@ def _scalar() -> str:
 def _place(vec: PETSc.Vec, array: numpy.ndarray) -> None:
     from petsc4py import PETSc
 
+    if _readers(vec):
+        raise CeedAccessError("the Vec is locked, and its memory in use")
     try:
         vec.placeArray(array)
     except PETSc.Error as error:
@@ -197,6 +213,8 @@ def _place(vec: PETSc.Vec, array: numpy.ndarray) -> None:
 
 
 def _reset(vec: PETSc.Vec) -> None:
+    if not vec.handle:  # destroyed, and the memory let go
+        return
     if _readers(vec):
         raise CeedAccessError(
             "PETSc still uses the memory that it was lent, and that lives on until "

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .._lib import (
@@ -17,10 +18,10 @@ from .._lib import (
 from .._object import VECTOR_ACTIVE
 from ..fem import OperatorField
 from ..mesh import Mesh
-from .petsc import lend
+from .petsc import check_numbers, lend
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import numpy
     from petsc4py import PETSc
@@ -50,9 +51,10 @@ class Part:
 
     mesh is those elements as a Mesh of order 1, `places` where its nodes begin in a local vector of
     the DM, [node], and `size` the length of that; a node's components lie one behind the other. A
-    DMDA needs a stencil of boxes, one wide, and coordinates; a DMPlex a section with unknowns at
-    the vertices only, no overlap, and cells of one kind. Raises CeedIncompatibleError for another
-    DM, CeedDimensionError in a process that has no elements.
+    DMDA needs a stencil of boxes, and coordinates; a DMPlex a section with unknowns at the vertices
+    only, no overlap, and cells of one kind; neither may be periodic. Collective: where one process
+    raises an error, all do. Raises CeedIncompatibleError for another DM or PETSc,
+    CeedDimensionError in a process that has no elements.
 
     >>> from petsc4py import PETSc
     >>> dm = PETSc.DMDA().create([4, 3], stencil_type="box", stencil_width=1, comm=PETSc.COMM_SELF)
@@ -63,14 +65,20 @@ class Part:
     """
 
     def __init__(self, dm: PETSc.DM) -> None:
-        import numpy
-
-        self.dm = dm
+        check_numbers()
         kind = dm.getType()
         if kind not in _ELEMENTS:
             raise CeedIncompatibleError(f"a DM of type {' or '.join(_ELEMENTS)} is wanted: {kind}")
-        tables, elements_of = _ELEMENTS[kind]
-        coordinates, elements, places, self.ncomp = elements_of(dm)
+        self.dm = dm
+        points = _coordinates(dm)
+        with _together(dm.comm):
+            self._divide(points, *_ELEMENTS[kind])
+
+    def _divide(self, points: numpy.ndarray, tables: dict, elements_of: Callable) -> None:
+        import numpy
+
+        dm = self.dm
+        coordinates, elements, places, self.ncomp = elements_of(dm, points)
         if not elements.size:
             raise CeedDimensionError(
                 f"process {dm.comm.rank} of {dm.comm.size} has no elements: take fewer processes"
@@ -109,7 +117,8 @@ def matrix(op: Operator, dm: PETSc.DM, fixed: Any = ()) -> PETSc.Mat:
 
     Nothing is assembled: what each process computes of its elements is added up by PETSc. Rows and
     columns of the unknowns at the places `fixed` of local vectors are those of the identity.
-    PETSc's Jacobi has the diagonal. Raises CeedDimensionError for an operator of another size.
+    Each process names the places that it has, of its neighbours' unknowns too. PETSc's Jacobi has
+    the diagonal. Collective. Raises CeedDimensionError for an operator of another size.
     """
     return _Linear(op, dm, fixed).as_petsc()
 
@@ -119,8 +128,8 @@ class Equations:
 
     op acts on local vectors and has the QFunction of its Jacobian, which reads the point of the
     derivative from `state`, a local vector that is set here; None where there is nothing to read.
-    `fixed` are places in local vectors, `values` what u is there, a number or one for each. What a
-    section constrains is zero.
+    `fixed` are places in local vectors, of neighbours' unknowns too, `values` what u is there, a
+    number or one for each. What a section constrains is zero. Collective.
 
         snes.setFunction(equations.residual, dm.createGlobalVec())
         snes.setJacobian(equations.jacobian, equations.matrix)
@@ -165,10 +174,17 @@ class _Matrix:
     """
 
     def __init__(self, op: Operator, dm: PETSc.DM, fixed: Any) -> None:
+        check_numbers()
+        self.op, self.dm, self.local = op, dm, dm.createLocalVec()
+        vec, numbers = dm.createGlobalVec(), dm.getLGMap().getIndices()
+        self.sizes = vec.getSizes()
+        with _together(dm.comm):
+            self._fix(fixed, numbers, *vec.getOwnershipRange())
+
+    def _fix(self, fixed: Any, numbers: numpy.ndarray, start: int, end: int) -> None:
         import numpy
 
-        self.op, self.dm, self.local = op, dm, dm.createLocalVec()
-        n = self.local.getLocalSize()
+        op, n = self.op, self.local.getLocalSize()
         if op.shape != (n, n):
             raise CeedDimensionError(
                 f"local vectors of the DM have {n} entries, the operator is {op.shape[0]} x "
@@ -177,9 +193,7 @@ class _Matrix:
         self.u, self.v = op.ceed.Vector(n), op.ceed.Vector(n)
         self.u.set_value(0)
         self.fixed = numpy.asarray(fixed, int).ravel()
-        vec = dm.createGlobalVec()
-        self.sizes, (start, end) = vec.getSizes(), vec.getOwnershipRange()
-        numbers = dm.getLGMap().getIndices()[self.fixed]
+        numbers = numbers[self.fixed]
         mine = (start <= numbers) & (numbers < end)
         self.rows, self.owned = numbers[mine] - start, self.fixed[mine]
 
@@ -235,48 +249,79 @@ class _Linear(_Matrix):
         self.set_rows(diagonal, 1)
 
 
+@contextmanager
+def _together(comm: PETSc.Comm) -> Iterator[None]:
+    """Raise an error in every process where a block raises one in any, so that none waits."""
+    from petsc4py import PETSc
+
+    failure = None
+    try:
+        yield
+    except Exception as error:
+        failure = error
+    flags = PETSc.Vec().createMPI((1, None), comm=comm)
+    flags.set(failure is not None)
+    where, failed = flags.max()
+    if failure:
+        raise failure
+    if failed:
+        raise CeedIncompatibleError(f"process {where} of {comm.size} has raised an error")
+
+
 # ---- Elements ------------------------------------------------------------------------------------
 
 
 _Tables = tuple["numpy.ndarray", "numpy.ndarray", "numpy.ndarray", int]
 
 
-def _of_dmda(dm: PETSc.DM) -> _Tables:
+def _coordinates(dm: PETSc.DM) -> numpy.ndarray:
+    """Return the coordinates of the nodes of this process."""
+    vec = dm.getCoordinatesLocal()
+    if not vec:
+        raise CeedIncompatibleError("the DM has no coordinates: setUniformCoordinates()")
+    return vec.getArray(readonly=True).reshape(-1, dm.getCoordinateDim())
+
+
+def _of_dmda(dm: PETSc.DM, points: numpy.ndarray) -> _Tables:
     """Return coordinates, elements, places in a local vector, and the number of components."""
     import numpy
 
-    if dm.getStencilType() != dm.StencilType.BOX or dm.getStencilWidth() != 1:
+    if dm.getStencilType() != dm.StencilType.BOX or not dm.getStencilWidth():
         raise CeedIncompatibleError(
             'a DMDA needs stencil_type="box" and stencil_width=1, so that elements have their nodes'
         )
-    coordinates = dm.getCoordinatesLocal()
-    if not coordinates:
-        raise CeedIncompatibleError("the DMDA has no coordinates: setUniformCoordinates()")
-    points = coordinates.getArray(readonly=True).reshape(-1, dm.getDim())
+    if any(dm.getBoundaryType()):
+        raise CeedIncompatibleError(
+            "a DMDA that is periodic, or has ghosts outside, has elements without coordinates: "
+            "boundary_type must be DM.BoundaryType.NONE"
+        )
     places = dm.getDof() * numpy.arange(len(points))
     return points, numpy.array(dm.getElements(dm.ElementType.Q1)), places, dm.getDof()
 
 
-def _of_dmplex(dm: PETSc.DM) -> _Tables:
+def _of_dmplex(dm: PETSc.DM, points: numpy.ndarray) -> _Tables:
     import numpy
 
-    section, where, dim = dm.getLocalSection(), dm.getCoordinateSection(), dm.getCoordinateDim()
+    if dm.getCoordinatesLocalized():
+        raise CeedIncompatibleError("a periodic DMPlex has vertices with several coordinates")
+    section, where = dm.getLocalSection(), dm.getCoordinateSection()
     first, last = dm.getDepthStratum(0)
     vertices = range(first, last)
-    ncomp = max(map(section.getDof, vertices), default=0) if section else 0
-    if vertices and (not ncomp or section.getStorageSize() != ncomp * len(vertices)):
+    counts = {*map(section.getDof, vertices)} if section else {0}
+    ncomp = max(counts, default=0)
+    size = section.getStorageSize() if ncomp else 0
+    if vertices and not (counts == {ncomp} and size == ncomp * len(vertices) > 0):
         raise CeedIncompatibleError("the DMPlex needs a section with unknowns at the vertices only")
     rows = []
     for cell in range(*_own_cells(dm)):
-        points = dm.getTransitiveClosure(cell)[0]
-        rows.append(points[(first <= points) & (points < last)] - first)
+        closure = dm.getTransitiveClosure(cell)[0]
+        rows.append(closure[(first <= closure) & (closure < last)] - first)
     lengths = {*map(len, rows)}
     if len(lengths) > 1:
         raise CeedIncompatibleError(f"the cells have {lengths} vertices: all must be of one kind")
-    starts = numpy.array([where.getOffset(v) for v in vertices], int)
-    points = dm.getCoordinatesLocal().getArray(readonly=True)[starts[:, None] + numpy.arange(dim)]
+    starts = numpy.array([where.getOffset(v) for v in vertices], int) // points.shape[1]
     places = numpy.array([section.getOffset(v) for v in vertices], int)
-    return points, numpy.array(rows), places, ncomp
+    return points[starts], numpy.array(rows), places, ncomp
 
 
 def _own_cells(dm: PETSc.DM) -> tuple[int, int]:

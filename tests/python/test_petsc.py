@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """PETSc's vectors in the memory of ours and back, and operators on its meshes, in one process."""
 
+import _ctypes
 import gc
 import weakref
 
@@ -13,7 +14,7 @@ import pyceedlike
 pytest.importorskip("petsc4py", reason="petsc4py is not installed: make check-petsc")
 from petsc4py import PETSc
 
-from pyceedlike.interop.petsc import lend, share, view
+from pyceedlike.interop.petsc import _locks, lend, share, view
 from pyceedlike.interop.petsc_dm import Equations, Part, matrix
 
 SCALAR = np.dtype(PETSc.ScalarType).name
@@ -157,6 +158,15 @@ def test_an_exception_in_the_block_ends_the_loan():
     assert values_of(ours).tolist() == [0, 2, 4]
 
 
+def test_a_loan_ends_with_a_vec_that_is_destroyed_in_it():
+    ours, vec = ours_of([0, 1, 2]), vec_of([7, 7, 7])
+    with lend(ours, vec):
+        vec.scale(2)
+        vec.destroy()
+    ours.scale(2)
+    assert values_of(ours).tolist() == [0, 4, 8]
+
+
 def test_memory_is_not_lent_twice():
     ours, more, vec = ours_of([0, 1, 2]), ours_of([3, 4, 5]), vec_of([7, 7, 7])
     refused = pytest.raises(pyceedlike.CeedAccessError, match="PETSc takes no memory now")
@@ -165,6 +175,36 @@ def test_memory_is_not_lent_twice():
             raise AssertionError
         assert vec.array.tolist() == [0, 1, 2]
     assert vec.array.tolist() == [7, 7, 7]
+
+
+@pytest.mark.parametrize("writable", [True, False])
+def test_what_a_view_uses_is_lent_nothing(writable):
+    ours, vec = ours_of([0, 1, 2]), vec_of([7, 7, 7])
+    array = view(vec, writable=writable).to_numpy()
+    with pytest.raises(pyceedlike.CeedAccessError, match="locked"), lend(ours, vec):
+        raise AssertionError
+    assert array.tolist() == [7, 7, 7]
+    del array
+    ours.scale(2)
+    assert vec.array.tolist() == [7, 7, 7]
+
+
+def test_ghosts_have_no_room_in_a_loan_and_views_leave_them_alone():
+    vec = PETSc.Vec().createGhost([0, 2], (3, None), comm=PETSc.COMM_SELF)
+    vec.setArray([1, 2, 3])
+    vec.ghostUpdate()
+    with (
+        pytest.raises(pyceedlike.CeedIncompatibleError, match="ghosts"),
+        lend(ours_of([0] * 3), vec),
+    ):
+        raise AssertionError
+    view(vec).scale(2)
+    with vec.localForm() as form:
+        assert form.array.tolist() == [2, 4, 6, 1, 3]
+        with lend(ours_of([0, 1, 2, 3, 4]), form):
+            form.scale(2)
+            assert form.array.tolist() == [0, 2, 4, 6, 8]
+        assert form.array.tolist() == [2, 4, 6, 1, 3]
 
 
 def test_a_loan_that_petsc_still_reads_is_an_error_and_keeps_the_memory():
@@ -238,13 +278,33 @@ def test_memory_that_is_read_only_is_not_shared():
 # --- Refusals --------------------------------------------------------------------------------
 
 
+ENTRIES = {
+    "view": lambda: view(vec_of([1])),
+    "lend": lambda: lend(ours_of([1]), vec_of([1])).__enter__(),
+    "share": lambda: share(ours_of([1])),
+    "Part": lambda: Part(box(2, 2)),
+    "matrix": lambda: matrix(None, box(2, 2)),
+    "Equations": lambda: Equations(None, box(2, 2)),
+}
+
+
 @pytest.mark.parametrize("kind", ["complex128", "complex64", "longdouble"])
-@pytest.mark.parametrize("use", [view, share, lambda x: lend(ours_of([1]), x).__enter__()])
-def test_a_petsc_of_other_numbers_is_refused_by_name(monkeypatch, kind, use):
-    given = ours_of([1]) if use is share else vec_of([1])
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_a_petsc_of_other_numbers_is_refused_by_name(monkeypatch, kind, entry):
+    """Replaced is the type that petsc4py tells; the Vecs and DMs are those of this PETSc."""
     monkeypatch.setattr(PETSc, "ScalarType", np.dtype(kind).type)
-    with pytest.raises(pyceedlike.CeedIncompatibleError, match=np.dtype(kind).name):
-        use(given)
+    refused = f"{np.dtype(kind).name}.*--with-scalar-type=real"
+    with pytest.raises(pyceedlike.CeedIncompatibleError, match=refused):
+        ENTRIES[entry]()
+
+
+@pytest.mark.parametrize("entry", ["view", "lend"])
+def test_a_petsc_without_locks_is_refused_by_name(monkeypatch, entry):
+    """Replaced is PETSc's library, by another that has no functions for locks."""
+    monkeypatch.setattr(PETSc, "__file__", _ctypes.__file__)
+    _locks.cache_clear()
+    with pytest.raises(pyceedlike.CeedUnsupportedError, match=r"PETSc \d+.* without locks"):
+        ENTRIES[entry]()
 
 
 @pytest.mark.parametrize("use", [share, lambda x: lend(x, vec_of([1, 2, 3])).__enter__()])
@@ -276,10 +336,14 @@ def test_only_petscs_vecs_have_views_and_borrow():
 # --- Meshes ----------------------------------------------------------------------------------
 
 
-def box(*counts):
+def box(*counts, width=1, **options):
     """Return a DMDA on [0, 1] x [0, 2] x [0, 3]."""
     dm = PETSc.DMDA().create(
-        [n + 1 for n in counts], stencil_type="box", stencil_width=1, comm=PETSc.COMM_SELF
+        [n + 1 for n in counts],
+        stencil_type="box",
+        stencil_width=width,
+        comm=PETSc.COMM_SELF,
+        **options,
     )
     dm.setUniformCoordinates(*(end for d in range(3) for end in (0, d + 1)))
     return dm
@@ -311,8 +375,11 @@ def simplices(*counts):
 
 
 MESHES = {
+    "da, 1-D": lambda: box(4),
     "da, 2-D": lambda: box(3, 2),
+    "da, wide": lambda: box(3, 2, width=2),
     "da, 3-D": lambda: box(2, 3, 2),
+    "lines": lambda: plex(4),
     "quads": lambda: plex(3, 2),
     "triangles": lambda: simplices(3, 2),
     "hexes": lambda: plex(2, 3, 2),
@@ -359,7 +426,7 @@ def test_a_part_is_the_whole_mesh_where_there_is_one_process(dm):
     one.set(1)
     mass.mult(one, integral)
     assert integral.sum() == pytest.approx(
-        [0, 0, 2, 6][dim], rel=1e-6 if SCALAR == "float32" else 1e-13
+        [0, 1, 2, 6][dim], rel=1e-6 if SCALAR == "float32" else 1e-13
     )
     assert len(part.mesh.nodes) == len(np.unique(part.places)) == one.getSize()
 
@@ -374,7 +441,7 @@ def test_a_part_has_the_coordinates_of_its_places(dm):
     with x.getBuffer() as array:
         array[part.places] = part.mesh.nodes[:, 0]
     mass.mult(x, y)
-    assert y.sum() == pytest.approx([0, 0, 1, 3][dim], rel=1e-6 if SCALAR == "float32" else 1e-13)
+    assert y.sum() == pytest.approx([0, 0.5, 1, 3][dim], rel=1e-6 if SCALAR == "float32" else 1e-13)
 
 
 def test_the_matrix_is_that_of_the_operator_with_rows_of_the_identity(dm):
@@ -398,6 +465,27 @@ def test_the_transpose_and_the_diagonal_are_those_of_the_matrix(dm):
     tolerance = 1e-5 if SCALAR == "float32" else 1e-13
     np.testing.assert_allclose(y.array, expected.T @ x.array, atol=tolerance)
     np.testing.assert_allclose(shell.getDiagonal().array, expected.diagonal(), atol=tolerance)
+
+
+def test_a_section_takes_what_it_constrains_out_of_the_matrix():
+    free = plex(3, 2)
+    op = linear(Part(free), "Poisson")
+    expected = op.to_scipy(assembled=True).toarray()
+
+    dm = plex(3, 2)
+    dm.createLabel("sides")
+    dm.markBoundaryFaces("sides", 1)
+    dm.labelComplete(dm.getLabel("sides"))
+    sides = dm.getStratumIS("sides", 1)
+    dm.setLocalSection(dm.createSection([1], [1, 0, 0], bcField=[0], bcPoints=[sides]))
+    first, last = dm.getDepthStratum(0)
+    inside = np.setdiff1d(np.arange(first, last), sides.getIndices()) - first
+    assert len(inside) == 2
+    shell = matrix(linear(Part(dm), "Poisson"), dm)
+    tolerance = 1e-5 if SCALAR == "float32" else 1e-13
+    np.testing.assert_allclose(dense(shell), expected[np.ix_(inside, inside)], atol=tolerance)
+    diagonal = expected.diagonal()[inside]
+    np.testing.assert_allclose(shell.getDiagonal().array, diagonal, atol=tolerance)
 
 
 def test_components_lie_one_behind_the_other():
@@ -481,16 +569,40 @@ def without_section():
 
 
 def star():
-    return PETSc.DMDA().create([4, 4], stencil_type="star", stencil_width=1, comm=PETSc.COMM_SELF)
+    dm = PETSc.DMDA().create([4, 4], stencil_type="star", stencil_width=1, comm=PETSc.COMM_SELF)
+    dm.setUniformCoordinates(0, 1, 0, 1)
+    return dm
 
 
 def nowhere():
     return PETSc.DMDA().create([4, 4], stencil_type="box", stencil_width=1, comm=PETSc.COMM_SELF)
 
 
+def periodic():
+    dm = PETSc.DMPlex().createBoxMesh([4, 4], simplex=False, periodic=True, comm=PETSc.COMM_SELF)
+    return with_section(dm)
+
+
+def uneven():
+    """Two unknowns at a vertex and none at another: as many as if each had one."""
+    dm = plex(1, 1)
+    section = dm.getLocalSection().clone()
+    first, last = dm.getDepthStratum(0)
+    section.setChart(0, last)
+    for vertex, count in zip(range(first, last), (2, 0, 1, 1), strict=True):
+        section.setDof(vertex, count)
+    section.setUp()
+    dm.setLocalSection(section)
+    return dm
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
+        (lambda: box(4, 4, boundary_type="periodic"), "boundary_type"),
+        (lambda: box(4, 4, boundary_type=("none", "ghosted")), "boundary_type"),
+        (periodic, "periodic"),
+        (uneven, "at the vertices only"),
         (vertices_and_edges, "at the vertices only"),
         (without_section, "needs a section"),
         (star, "stencil_type"),

@@ -4,10 +4,12 @@
 import importlib.util
 import os
 import shutil
+import subprocess
 import sys
 
 import numpy as np
 import pytest
+from helpers import ROOT
 from programs import EXAMPLES, PARALLEL, WARNINGS, need, run
 
 PETSC = EXAMPLES / "petsc"
@@ -72,6 +74,36 @@ def test_four_processes_start_on_an_empty_cache(tmp_path):
     np.testing.assert_array_equal(solution, other)
 
 
+FAILING = """
+import runpy, sys
+import laws
+from petsc4py import PETSc
+
+def exact(x, y):
+    assert PETSc.COMM_WORLD.rank != 1, "not in this process"
+    return x
+
+laws.exact = exact
+sys.argv = ["diffusion.py"]
+runpy.run_path("diffusion.py", run_name="__main__")
+"""
+
+
+def test_an_exception_in_one_process_ends_all():
+    need("mpirun")
+    done = subprocess.run(
+        ["mpirun", "-n", "2", *python()[:1], "-c", FAILING],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=PETSC,
+        env=ENVIRONMENT,
+        timeout=100,
+    )
+    assert done.returncode
+    assert "not in this process" in done.stderr
+
+
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
     """The program in C, against the PETSc that pkg-config finds."""
@@ -91,22 +123,71 @@ def test_in_c(program, mesh, a, tmp_path):
     assert_the_same([program, "-mesh", mesh, "-a", str(a), "-output"], tmp_path)
 
 
-OVERLAP = """
+def test_the_program_in_c_names_complex_numbers_where_it_does_not_compile(tmp_path):
+    """The headers are of a real PETSc; what its configuration would define is given."""
+    need("mpicc", "pkg-config")
+    if os.system("pkg-config --exists petsc"):
+        pytest.skip("petsc-dev is not installed")
+    flags = run("pkg-config", "--cflags", "petsc").split()
+    (tmp_path / "diffusion.h").touch()
+    flags += ["-DPETSC_USE_COMPLEX", f"-I{ROOT / 'include'}", f"-I{tmp_path}"]
+    done = subprocess.run(
+        ["mpicc", "-fsyntax-only", *flags, PETSC / "diffusion.c"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode
+    assert "complex numbers: use one configured --with-scalar-type=real" in done.stderr
+
+
+BEGINNING = """
+import faulthandler
 from petsc4py import PETSc
 import pyceedlike
-from pyceedlike.interop.petsc_dm import Part
-dm = PETSc.DMPlex().createBoxMesh([4, 4], simplex=False)
-dm.distribute(overlap=1)
-dm.setNumFields(1)
-dm.setLocalSection(dm.createSection([1], [1, 0, 0]))
+from pyceedlike.interop.petsc_dm import Part, matrix
+faulthandler.dump_traceback_later(100, exit=True)
+
+def plex(n, overlap=0):
+    dm = PETSc.DMPlex().createBoxMesh([n, n], simplex=False)
+    dm.distribute(overlap=overlap)
+    dm.setNumFields(1)
+    dm.setLocalSection(dm.createSection([1], [1, 0, 0]))
+    return dm
+
+def box(n):
+    dm = PETSc.DMDA().create([n, n], stencil_type="box", stencil_width=1)
+    dm.setUniformCoordinates(0, 1, 0, 1)
+    return dm
+
+def wrong_in_one_process():
+    dm = box(5)
+    part = Part(dm)
+    space = part.mesh.space(pyceedlike.Ceed(scalar=str(PETSc.ScalarType().dtype)), 1)
+    u = part.field(space)
+    mass = space.ceed.QFunctionByName("MassApply")
+    op = space.operator(mass, qdata=space.geometry.dV, u=u, v=u)
+    matrix(op, dm, [part.size] if dm.comm.rank else [])
+
 try:
-    Part(dm)
-except pyceedlike.CeedIncompatibleError as error:
+    {program}
+except (pyceedlike.CeedError, IndexError) as error:
     print(error)
 """
 
 
-def test_cells_that_two_processes_have_are_refused():
+@pytest.mark.parametrize(
+    ("program", "messages"),
+    [
+        ("Part(plex(4, overlap=1))", 2 * ["would count twice: distribute(overlap=0)"]),
+        ("Part(box(2))", ["process 0 of 2 has no elements", "process 0 of 2 has raised an error"]),
+        ("wrong_in_one_process()", ["out of bounds", "process 1 of 2 has raised an error"]),
+    ],
+)
+def test_an_error_of_one_process_is_one_of_all(program, messages):
     need("mpirun")
-    said = run("mpirun", "-n", 2, *python()[:1], "-P", "-c", OVERLAP, env=ENVIRONMENT)
-    assert said.count("would count twice: distribute(overlap=0)") == 2
+    code = BEGINNING.format(program=program)
+    said = run("mpirun", "-n", 2, *python()[:1], "-P", "-c", code, env=ENVIRONMENT)
+    assert len(said.splitlines()) == 2
+    for message in messages:
+        assert said.count(message) == messages.count(message)
