@@ -326,7 +326,8 @@ bench: $(INSTALLED) | $(call HAVE,test) $(call HAVE,demo)
 
 # ---- Documentation -------------------------------------------------------------------------------
 
-# The pages of docs/ with those that are made, or kept elsewhere; a session is no program to Pygments.
+# The pages of docs/ with those that are made, or kept elsewhere; a session is no program to Pygments,
+# and what the site does not hold is in the checkout.
 docs: $(INSTALLED) | $(call HAVE,docs)
 	@rm -rf build/docs
 	@mkdir -p build/docs/source
@@ -334,7 +335,8 @@ docs: $(INSTALLED) | $(call HAVE,docs)
 	@cp benchmarks/README.md build/docs/source/benchmarks.md
 	@cp CHANGELOG.md build/docs/source/changes.md
 	@$(PYTHON_HERE) && "$$python" scripts/reference.py build/docs/source && \
-	  sed -i '/^```python$$/{N;s/python\n>>>/pycon\n>>>/}' build/docs/source/*.md && \
+	  sed -i -e '/^```python$$/{N;s/python\n>>>/pycon\n>>>/}' -e 's|](\.\./|](../../../|g' \
+	    build/docs/source/*.md && \
 	  "$$python" -m pygments -S friendly -f html -a .codehilite >build/docs/source/code.css && \
 	  "$$python" -m mkdocs -q build --strict && echo '  DOCS build/docs/site/index.html'
 

@@ -31,7 +31,8 @@ typedef struct {
   PyObject *detail; /* why its values are copied in any case, or NULL */
 } Incoming;
 
-static PyObject *s_dlpack, *s_ceed, *s_copy, *s_writable, *s_device, *s_handle, *s_scalar;
+static PyObject *s_dlpack, *s_ceed, *s_copy, *s_writable, *s_device, *s_handle, *s_scalar,
+    *s_is_neg;
 static PyObject *no_arguments, *cpu_device, *plain_request, *copy_requests[2];
 
 static const char used_versioned_name[] = "used_dltensor_versioned";
@@ -140,13 +141,41 @@ static void IncomingDrop(Incoming *incoming) {
   Py_CLEAR(incoming->detail);
 }
 
+/* Whether a type has is_neg(); the last one that has not is known at once. */
+static bool MayBeNegated(PyObject *type) {
+  static PyObject *plain;
+
+  if (type == plain) return false;
+  if (PyObject_HasAttr(type, s_is_neg)) return true;
+  Py_INCREF(type);
+  Py_XDECREF(plain);
+  plain = type;
+  return false;
+}
+
+/* A tensor of PyTorch may stand for the negative of its memory, which it hands out all the same. */
+static int RefuseNegated(PyObject *source) {
+  PyObject *answer;
+  int negated;
+
+  if (!MayBeNegated((PyObject *)Py_TYPE(source))) return 0;
+  answer = PyObject_CallMethodObjArgs(source, s_is_neg, NULL);
+  negated = answer ? PyObject_IsTrue(answer) : -1;
+  Py_XDECREF(answer);
+  if (negated <= 0) return negated;
+  PyErr_SetString(ErrorClass(CEED_ERROR_INCOMPATIBLE),
+                  "this tensor stands for the negative of its memory, which DLPack can't say: take "
+                  "x.resolve_neg()");
+  return -1;
+}
+
 static int AskFor(PyObject *source, const Options *options, const Library *lib,
                   Incoming *incoming) {
   PyObject *method = PyObject_GetAttr(source, s_dlpack);
 
   *incoming = (Incoming){NULL, NULL, false, NULL};
   if (method) {
-    incoming->capsule = Ask(source, method, options);
+    if (!RefuseNegated(source)) incoming->capsule = Ask(source, method, options);
     Py_DECREF(method);
     if (!incoming->capsule) return -1;
   } else {
@@ -949,6 +978,7 @@ int InitImports(void) {
                  Keep(&s_device, PyUnicode_InternFromString("device")) ||
                  Keep(&s_handle, PyUnicode_InternFromString("handle")) ||
                  Keep(&s_scalar, PyUnicode_InternFromString("scalar")) ||
+                 Keep(&s_is_neg, PyUnicode_InternFromString("is_neg")) ||
                  Keep(&no_arguments, PyTuple_New(0)) ||
                  Keep(&cpu_device, Py_BuildValue("(ii)", DLPACK_CPU, 0)) ||
                  Keep(&plain_request,

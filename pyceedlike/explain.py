@@ -124,12 +124,11 @@ def _on(name: str, devices: Callable[[], Set[int]]) -> Rule:
     return rule
 
 
-def _of(name: str, types: Set[tuple[int, int]]) -> Rule:
-    """Return the rule of a library that has these types, each of a code and bits."""
+def _of(name: str, types: Set[tuple[int, int, int]]) -> Rule:
+    """Return the rule of a library that has these types, each of a code, bits and lanes."""
 
     def rule(tensor: Tensor) -> Verdict | None:
-        code, bits, lanes = tensor.type
-        if (code, bits) in types and lanes == 1:
+        if tensor.type in types:
             return None
         return "fail", f"{name} takes no {tensor.type_name}", "convert it first"
 
@@ -183,7 +182,7 @@ def _forwards_for_torch(tensor: Tensor) -> Verdict | None:
 def _versioned_for_arrow(tensor: Tensor) -> Verdict | None:
     if tensor.versioned:
         return None
-    change = "pass a vector over the same memory: pyceedlike.from_dlpack(x)"
+    change = "pass numpy.from_dlpack(x), which shares the memory"
     return "fail", "Arrow takes no legacy tensor, and the source gives no other", change
 
 
@@ -191,7 +190,8 @@ def _one_axis_for_arrow(tensor: Tensor) -> Verdict | None:
     if len(tensor.shape) == 1 and tensor.strides in (None, (1,)):
         return None
     reason = f"{tensor.layout} is not one axis with a stride of 1, as an Arrow array is"
-    return "fail", reason, "reshape it first, or use pyarrow.Tensor.from_dlpack(x)"
+    change = "flatten it first: x.reshape(-1)" if tensor.is_contiguous else _IN_C_ORDER
+    return "fail", reason, change
 
 
 def _aligned_for_us(tensor: Tensor) -> Verdict | None:
@@ -245,15 +245,15 @@ def _devices_of_torch() -> Set[int]:
 # --- What each library asks for ---------------------------------------------------------------
 
 
-def _types(**widths: str) -> set[tuple[int, int]]:
+def _types(**widths: str) -> set[tuple[int, int, int]]:
     codes = {f"{name}s": code for code, name in _NAMES.items()} | {"bools": _BOOL}
-    return {(codes[name], int(bits)) for name, each in widths.items() for bits in each.split()}
+    return {(codes[name], int(bits), 1) for name, each in widths.items() for bits in each.split()}
 
 
 _REALS = _types(ints="8 16 32 64", uints="8 16 32 64", floats="16 32 64")
 _COMMON = _REALS | _types(complexs="64 128", bools="8")
-_FLOAT8 = {(code, 8) for code in range(7, 15)}
-_FLOAT8_OF_TORCH = {(code, 8) for code in range(10, 15)}
+_FLOAT8 = {(code, 8, 1) for code in range(7, 15)}
+_SMALL_OF_TORCH = {(code, 8, 1) for code in range(10, 15)} | {(17, 4, 2)}  # float8, float4
 
 _LOCKED = ", read-only: a legacy tensor can't say that it may be written"
 _UNHEEDED = ", which is read-only, and would write to it all the same"
@@ -269,7 +269,12 @@ class _Manner(NamedTuple):
     by_table: bool = False  # whether it prefers the C exchange API
     legacy: str = ""  # what else it makes of a legacy tensor that it shares
     read_only: str = ", which is read-only"  # and of a read-only one
-    detour: str = ""  # how it gets read-only memory though it asks for legacy tensors
+    detour: str = ""  # how a vector lends it read-only memory though it asks for legacy tensors
+    asks_device: bool = False  # whether it calls __dlpack_device__
+
+    def objection(self, tensor: Tensor) -> Verdict | None:
+        """Return why a tensor is not shared, or None."""
+        return next(filter(None, (rule(tensor) for rule in self.rules)), None)
 
 
 def _manner(module: str, version: tuple[int, int] | None, *rules: Rule, **more: Any) -> _Manner:
@@ -307,15 +312,17 @@ MANNERS = {
         _x64_for_jax,
         _aligned_for_jax,
         detour="a vector over the same memory lends it to JAX: pyceedlike.from_dlpack(x).to_jax()",
+        asks_device=True,
     ),
     "torch": _manner(
         "torch",
         (1, 0),
         _on("PyTorch", _devices_of_torch),
-        _of("PyTorch", _COMMON | _types(bfloats="16", complexs="32") | _FLOAT8_OF_TORCH),
+        _of("PyTorch", _COMMON | _types(bfloats="16", complexs="32") | _SMALL_OF_TORCH),
         _forwards_for_torch,
         _copied_by_source,
         read_only=_UNHEEDED,
+        asks_device=True,
     ),
     "tvm_ffi": _manner(
         "tvm_ffi",
@@ -330,14 +337,13 @@ MANNERS = {
         _on("TensorFlow", _plain_host),
         _of("TensorFlow", _COMMON | _types(bfloats="16")),
         _contiguous("TensorFlow", "fail"),
-        detour="pass pyceedlike.from_dlpack(x), which gives a copy",
     ),
     "pyarrow": _manner(
         "pyarrow",
         (1, 3),
-        _versioned_for_arrow,
         _on("Arrow", _host),
         _of("Arrow", _REALS),
+        _versioned_for_arrow,
         _copied_by_source,
         _one_axis_for_arrow,
     ),
@@ -380,20 +386,45 @@ def _ask(x: Any, version: tuple[int, int] | None) -> Tensor:
             raise first from None
 
 
-def _is_read_only(x: Any) -> bool:
+def _read_only_tensor(x: Any) -> Tensor | None:
+    """Return the versioned tensor of x if it says read-only."""
     try:
-        return _ask(x, (1, 0)).read_only
+        tensor = _ask(x, (1, 0))
     except Exception:
-        return False
+        return None
+    return tensor if tensor.read_only else None
+
+
+def _around(tensor: Tensor, manner: _Manner) -> str:
+    """Return how a library that asks for legacy tensors gets memory that is read-only."""
+    takers = MANNERS["pyceedlike"], manner
+    if manner.detour and not any(taker.objection(tensor) for taker in takers):
+        return manner.detour
+    return "copy it first, as in numpy.from_dlpack(x).copy()"
+
+
+#: Types of TensorFlow, which ends the program where it is asked for a tensor of them.
+_NO_NUMBERS = {"string", "resource", "variant"}
+
+
+def _check_numbers(x: Any) -> None:
+    name = getattr(getattr(x, "dtype", None), "name", None)
+    if name in _NO_NUMBERS:
+        raise NoTensor("fail", f"{type(x).__name__} holds no numbers: its type is {name}", "")
 
 
 def _ask_array(x: Any, manner: _Manner) -> Tensor:
+    _check_numbers(x)
     try:
-        return _ask(x, manner.version)
+        tensor = _ask(x, manner.version)
+        if manner.asks_device:
+            x.__dlpack_device__()
+        return tensor
     except Exception as error:
-        if not manner.version and _is_read_only(x):
+        tensor = None if manner.version else _read_only_tensor(x)
+        if tensor:
             reason = f"{manner.name} asks for a legacy tensor, which can't say read-only"
-            raise NoTensor("fail", reason, manner.detour) from error
+            raise NoTensor("fail", reason, _around(tensor, manner)) from error
         raise _without_tensor(x, error) from error
 
 
@@ -402,29 +433,37 @@ def _without_tensor(x: Any, error: BaseException) -> NoTensor:
     return NoTensor("fail", reason, "convert it, or do what this message says")
 
 
-def _ask_vector(vector: Any, manner: _Manner) -> Tensor:
-    """Return what a vector gives, which notes nothing."""
+def _ask_ours(x: Any, manner: _Manner) -> Tensor:
+    """Return what a vector or a fab gives, which notes nothing."""
     try:
-        tensor = Tensor(*_exchange.examine(vector))
+        tensor = Tensor(*_exchange.examine(x))
     except CeedError as error:
         raise NoTensor("fail", str(error), "") from error
     if tensor.read_only and not manner.version and not manner.by_table:
         reason = (
-            "it is read-only or leased, which a legacy tensor can't say: the vector gives a copy"
+            f"it is read-only or leased, which a legacy tensor can't say: {manner.name} gets a copy"
         )
-        raise NoTensor("copy", reason, "x.to_jax() shares it" if manner.name == "JAX" else "")
+        raise NoTensor("copy", reason, _lent(tensor, manner))
     return tensor
+
+
+def _lent(tensor: Tensor, manner: _Manner) -> str:
+    """Return what to change where memory of ours is read-only, and the library asks for legacy."""
+    if manner is not MANNERS["jax"]:
+        return ""
+    *_, change = manner.objection(tensor) or ("x.to_jax() shares it",)
+    return change
 
 
 def _ask_values(x: Any, manner: _Manner) -> Tensor:
     """Return the tensor that we make of what has no __dlpack__."""
+    as_array = "make an array of it first, as in numpy.asarray(x)"
     if manner is not MANNERS["pyceedlike"]:
-        reason = f"{type(x).__name__} has no __dlpack__"
-        raise NoTensor("fail", reason, "make an array of it first, as in numpy.asarray(x)")
+        raise NoTensor("fail", f"{type(x).__name__} has no __dlpack__", as_array)
     try:
         capsule, why, _ = capsule_of(x, None, may_copy=True)
     except (CeedError, TypeError) as error:
-        raise NoTensor("fail", str(error), "") from error
+        raise NoTensor("fail", str(error), as_array if hasattr(x, "__array__") else "") from error
     if why:
         raise NoTensor("copy", why, "make an array of it first, as in numpy.array(x, float)")
     return Tensor(*_exchange.examine(capsule))
@@ -441,22 +480,31 @@ def tensor_of(x: Any, manner: _Manner) -> Tensor:
 
 
 def _tensor_of(x: Any, manner: _Manner) -> Tensor:
-    if isinstance(x, _exchange.VectorBase):
-        return _ask_vector(x, manner)
+    if isinstance(x, (_exchange.VectorBase, _exchange.FabBase, _exchange.FabViewBase)):
+        return _ask_ours(x, manner)
     if manner.by_table and hasattr(type(x), "__dlpack_c_exchange_api__"):
         return Tensor(*_exchange.examine(x))
     return _ask_array(x, manner) if hasattr(x, "__dlpack__") else _ask_values(x, manner)
 
 
 def _judge(x: Any, manner: _Manner) -> Verdict:
+    outcome, reason, change = _judge_memory(x, manner)
+    if outcome != "fail" and hasattr(type(x), "is_neg") and x.is_neg():  # of PyTorch
+        is_ours = manner is MANNERS["pyceedlike"]
+        reason = "x stands for the negative of its memory, which DLPack can't say"
+        reason += "" if is_ours else f": {manner.name} gets the wrong sign"
+        return "fail" if is_ours else outcome, reason, "x.resolve_neg()"
+    return outcome, reason, change
+
+
+def _judge_memory(x: Any, manner: _Manner) -> Verdict:
     try:
         tensor = tensor_of(x, manner)
     except NoTensor as verdict:
         return verdict.args
-    for rule in manner.rules:
-        verdict = rule(tensor)
-        if verdict:
-            return verdict
+    verdict = manner.objection(tensor)
+    if verdict:
+        return verdict
     how = manner.read_only if tensor.read_only else "" if tensor.versioned else manner.legacy
     return "share", f"{manner.name} shares the memory{how}", ""
 

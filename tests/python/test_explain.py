@@ -2,6 +2,7 @@
 """What explain() says beforehand is what happens, for every library that is installed."""
 
 import array
+import contextlib
 import itertools
 
 import numpy as np
@@ -126,6 +127,12 @@ def test_pytorch_ends_the_program_on_what_runs_backwards(torch):
 # --- Arrays of the others --------------------------------------------------------------------
 
 
+def deleted(jax):
+    x = jax.numpy.arange(6.0)
+    x.delete()
+    return x
+
+
 def others():
     """Return makers of arrays, each with the library that it needs."""
     return {
@@ -143,6 +150,13 @@ def others():
         "torch, with gradients": ("torch", lambda t: t.ones(3, requires_grad=True)),
         "torch, conjugate": ("torch", lambda t: t.ones(3, dtype=t.complex64).conj()),
         "torch, empty": ("torch", lambda t: t.ones(0)),
+        "torch, negated": ("torch", lambda t: t._neg_view(t.ones(3))),
+        "torch, negated, with gaps": ("torch", lambda t: t.ones(3, dtype=t.cfloat).conj().imag),
+        "torch, real parts": ("torch", lambda t: t.ones(3, dtype=t.cfloat).real),
+        "torch, begins late": ("torch", lambda t: t.ones(6)[1:]),
+        "torch, float4": ("torch", lambda t: t.empty(3, dtype=t.float4_e2m1fn_x2)),
+        "torch, sparse": ("torch", lambda t: t.eye(3).to_sparse()),
+        "torch, without memory": ("torch", lambda t: t.ones(3, device="meta")),
         "jax, float32": ("jax", lambda j: j.numpy.arange(6, dtype="float32")),
         "jax, float64": ("jax", lambda j: j.numpy.arange(6.0)),
         "jax, integers": ("jax", lambda j: j.numpy.arange(6, dtype="int32")),
@@ -150,25 +164,34 @@ def others():
         "jax, bfloat16": ("jax", lambda j: j.numpy.ones(3, "bfloat16")),
         "jax, float8": ("jax", lambda j: j.numpy.ones(3, "float8_e4m3b11fnuz")),
         "jax, int4": ("jax", lambda j: j.numpy.ones(3, "int4")),
+        "jax, no axis": ("jax", lambda j: j.numpy.float32(3)),
+        "jax, deleted": ("jax", deleted),
+        "jax, keys": ("jax", lambda j: j.random.key(0)),
         "tvm_ffi": ("tvm_ffi", lambda t: t.from_dlpack(np.arange(6.0))),
         "tensorflow": ("tensorflow", lambda t: t.constant([1.0, 2.0])),
         "tensorflow, integers": ("tensorflow", lambda t: t.constant([1, 2])),
+        "tensorflow, bfloat16": ("tensorflow", lambda t: t.ones(3, t.bfloat16)),
+        "tensorflow, a variable": ("tensorflow", lambda t: t.Variable([1.0, 2.0])),
         "pyarrow": ("pyarrow", lambda a: a.array([1.0, 2.0])),
         "pyarrow, a slice": ("pyarrow", lambda a: a.array([1.0, 2.0, 3.0])[1:]),
         "pyarrow, with gaps": ("pyarrow", lambda a: a.array([1.0, None])),
+        "pyarrow, past gaps": ("pyarrow", lambda a: a.array([None, 1.0, 2.0])[1:]),
+        "pyarrow, chunked": ("pyarrow", lambda a: a.chunked_array([[1.0], [2.0]])),
+        "pyarrow, a tensor": ("pyarrow", lambda a: a.Tensor.from_numpy(np.ones((2, 3)))),
         "pyarrow, text": ("pyarrow", lambda a: a.array(["a"])),
     }
 
 
 def first_address(x):
-    """Return where the entries of another library's array begin, by its own words."""
-    for name in ("data_ptr", "unsafe_buffer_pointer"):
-        if hasattr(x, name):
-            return getattr(x, name)()
-    if hasattr(x, "buffers"):
-        values = x.buffers()[1]
-        return values.address + 8 * x.offset
-    return np.asarray(x).ctypes.data
+    """Return where the entries of another library's array begin, by its own words, or None."""
+    with contextlib.suppress(Exception):  # it has no memory
+        for name in ("data_ptr", "unsafe_buffer_pointer"):
+            if hasattr(x, name):
+                return getattr(x, name)()
+        if hasattr(x, "buffers"):
+            return x.buffers()[1].address + x.type.bit_width // 8 * x.offset
+        return np.asarray(x).ctypes.data
+    return None
 
 
 @pytest.mark.parametrize("to", [*LIBRARIES, "jax"])
@@ -186,7 +209,81 @@ def test_arrays_of_other_libraries_are_taken_as_was_said(request, what, to):
     assert said.reason
 
 
-# --- Vectors ---------------------------------------------------------------------------------
+class Wrapper:
+    """An array in an object of the user's."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **request):
+        return self.array.__dlpack__(**request)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+class WithoutDevice(Wrapper):
+    __dlpack_device__ = property()
+
+
+class Subclass(np.ndarray):
+    pass
+
+
+def read_only(x):
+    x.flags.writeable = False
+    return x
+
+
+def mapped(tmp_path, mode):
+    np.arange(512.0).tofile(tmp_path / "values")
+    return np.memmap(tmp_path / "values", "f8", mode)
+
+
+RELATIVES = {
+    "a wrapper": lambda _: Wrapper(aligned("f8", 0)),
+    "a wrapper of a read-only array": lambda _: Wrapper(read_only(aligned("f8", 0))),
+    "a wrapper without a device": lambda _: WithoutDevice(aligned("f4", 0)),
+    "a subclass": lambda _: aligned("f8", 0).view(Subclass),
+    "a masked array": lambda _: np.ma.masked_array(aligned("f8", 0), mask=True),
+    "a mapped file": lambda path: mapped(path, "r+"),
+    "a mapped file, read-only": lambda path: mapped(path, "r"),
+    "a field of a structure": lambda _: np.zeros(3, "f8, f8")["f1"],
+    "a field between entries": lambda _: np.zeros(3, "f8, i4")["f0"],
+    "structures": lambda _: np.zeros(3, "f8, i4"),
+    "dates": lambda _: np.zeros(3, "M8[s]"),
+    "objects": lambda _: np.array([None]),
+    "64 axes": lambda _: aligned("f8", 0).reshape((1,) * 63 + (24,)),
+}
+
+
+@pytest.mark.parametrize("to", [*LIBRARIES, "jax"])
+@pytest.mark.parametrize("what", RELATIVES)
+def test_relatives_of_numpys_arrays_are_taken_as_was_said(request, tmp_path, what, to):
+    if to == "jax":
+        request.getfixturevalue("jax")
+    x = RELATIVES[what](tmp_path)
+    take, where = calls(to)
+    said = explain(x, to)
+    assert happened(x, getattr(x, "array", x).ctypes.data, take, where) == said.outcome, said
+
+
+def test_text_of_tensorflow_is_said_to_fail():
+    """TensorFlow ends the program where it is asked for such a tensor."""
+    tf = pytest.importorskip("tensorflow", reason="TensorFlow is not installed")
+    for to in [*LIBRARIES, "jax"]:
+        assert "its type is string" in explain(tf.constant(["a"]), to).reason
+
+
+def test_who_gets_the_wrong_sign_is_told(torch):
+    x = torch._neg_view(torch.ones(3))
+    said = explain(x, "numpy")
+    assert (said.outcome, said.change) == ("share", "x.resolve_neg()")
+    assert "NumPy gets the wrong sign" in said.reason
+    assert np.from_dlpack(x).tolist() == [1, 1, 1]
+
+
+# --- Vectors and fabs ------------------------------------------------------------------------
 
 
 def locked(ceed):
@@ -230,6 +327,45 @@ def test_vectors_are_taken_as_was_said(request, ceed, what, to):
         address = None
     found = happened(vector, address, take, where)
     assert found == said.outcome or (not len(vector) and found != "fail"), said
+
+
+def fab(ceed, ghost=1, ncomp=2):
+    block = ceed.Fab(pyceedlike.Box([-2, 0], [5, 3]), ncomp=ncomp, ghost=ghost)
+    block.set_value(1.0)
+    return block
+
+
+def locked_fab(ceed):
+    return pyceedlike.Fab.from_dlpack(read_only(aligned(ceed.scalar, 0)), lo=[0, 0])
+
+
+PARTS = {
+    "a fab": fab,
+    "a fab without ghost cells": lambda ceed: fab(ceed, 0),
+    "valid cells": lambda ceed: fab(ceed).view("valid"),
+    "one component": lambda ceed: fab(ceed).view(components=1),
+    "another order": lambda ceed: fab(ceed).view(order="nzyx"),
+    "one cell": lambda ceed: fab(ceed, 1, 1).view(pyceedlike.Box([0, 0], [0, 0])),
+    "a read-only fab": locked_fab,
+    "a part of a read-only fab": lambda ceed: locked_fab(ceed).view(pyceedlike.Box([0, 0], [0, 1])),
+    "a fab without values": lambda ceed: ceed.Fab(pyceedlike.Box([0, 0], [3, 3])),
+}
+
+
+@pytest.mark.parametrize("to", [*LIBRARIES, "jax"])
+@pytest.mark.parametrize("is_leased", [False, True])
+@pytest.mark.parametrize("what", PARTS)
+def test_fabs_are_taken_as_was_said(jax, ceed, what, is_leased, to):
+    part = PARTS[what](ceed)
+    whole = getattr(part, "fab", part)
+    lease = None
+    if is_leased and "without values" not in what:
+        lease = whole.to_dlpack(mode="read", max_version=(1, 0))
+    take, where = calls(to)
+    said = explain(part, to)
+    address = None if "without values" in what else np.from_dlpack(part).ctypes.data
+    assert happened(part, address, take, where) == said.outcome, said
+    del lease
 
 
 def test_explaining_a_vector_leaves_no_trace(v4):
@@ -410,6 +546,65 @@ def test_the_change_for_read_only_makes_tvm_ffi_share(tvm_ffi):
     x.flags.writeable = False
     assert "pyceedlike.from_dlpack(x)" in explain(x, "tvm_ffi").change
     assert tvm_ffi.from_dlpack(pyceedlike.from_dlpack(x)).data_ptr() == x.ctypes.data
+
+
+def on_boundary(x):
+    """Return a copy of an array where an entry may begin for JAX."""
+    x = np.asarray(x)
+    memory = np.zeros(x.nbytes + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    new = memory[start : start + x.nbytes].view(x.dtype).reshape(x.shape)
+    new[...] = x
+    return new
+
+
+#: What is done as a change says, until the array is shared.
+CHANGES = {
+    "copy it in C order first, as in numpy.ascontiguousarray(x)": np.ascontiguousarray,
+    "keep the values where a boundary is, as a vector's own memory does": on_boundary,
+    "keep the values in memory of their own, as in numpy.array(x)": np.array,
+    "copy it first, as in numpy.from_dlpack(x).copy()": lambda x: np.from_dlpack(x).copy(),
+    "pass numpy.from_dlpack(x), which shares the memory": np.from_dlpack,
+    "pass a vector over the same memory: pyceedlike.from_dlpack(x)": pyceedlike.from_dlpack,
+    "flatten it first: x.reshape(-1)": lambda x: x.reshape(-1),
+    "convert it first": lambda x: np.asarray(x).real.astype("float64"),
+    "make an array of it first, as in numpy.asarray(x)": np.asarray,
+    "x.resolve_neg()": lambda x: x.resolve_neg(),
+}
+
+
+def changed(x, to):
+    """Return what is shared in the end, and the steps to it."""
+    steps = []
+    while len(steps) < 5 and explain(x, to).outcome != "share":
+        steps.append(explain(x, to).change)
+        if steps[-1] not in CHANGES:
+            break
+        x = CHANGES[steps[-1]](x)
+    return x, steps
+
+
+def lends_to_jax(x):
+    said = "a vector over the same memory lends it to JAX: pyceedlike.from_dlpack(x).to_jax()"
+    shared = pyceedlike.from_dlpack(x).to_jax().unsafe_buffer_pointer()
+    return explain(x, "jax").change == said and shared == x.ctypes.data
+
+
+@pytest.mark.parametrize("to", [*LIBRARIES, "jax"])
+def test_what_is_to_be_changed_makes_it_share(jax, to):
+    take, where = calls(to)
+    done = set()
+    for what, x in generated(200):
+        if x.dtype == "g" or not x.dtype.isnative or not x.size:
+            continue  # what to do is in NumPy's own words, or nothing lies anywhere
+        x, steps = changed(x, to)
+        done.update(steps)
+        if steps and "lends it to JAX" in steps[-1]:
+            assert lends_to_jax(x), what
+        else:
+            assert explain(x, to).outcome == "share", (what, steps)
+            assert happened(x, first_address(x), take, where) == "share", (what, steps)
+    assert done or to == "numpy"
 
 
 # --- The answer ------------------------------------------------------------------------------

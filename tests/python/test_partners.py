@@ -398,14 +398,26 @@ def test_tvm_ffi_ignores_a_wish_for_a_copy_and_we_do_not(tvm_ffi, scalar):
     assert values_of(vector).tolist() == [0, 1, 2, 3]
 
 
-@pytest.mark.parametrize("make", ["requires_grad", "conj"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda torch: torch.arange(4.0, requires_grad=True),
+        lambda torch: torch.zeros(4, dtype=torch.complex64).conj(),
+        lambda torch: torch.ones(4, dtype=torch.complex64).conj().imag,
+        lambda torch: torch._neg_view(torch.ones(4)),
+    ],
+    ids=["requires_grad", "conj", "imag of conj", "neg"],
+)
 def test_torch_tensors_with_a_meaning_are_not_taken_raw(torch, make):
-    if make == "requires_grad":
-        tensor = torch.arange(4.0, requires_grad=True)
-    else:
-        tensor = torch.zeros(4, dtype=torch.complex64).conj()
     with pytest.raises((BufferError, RuntimeError)):
+        from_dlpack(make(torch))
+
+
+def test_a_negated_torch_tensor_is_taken_when_it_is_resolved(torch):
+    tensor = torch.complex(torch.zeros(3), torch.ones(3)).conj().imag
+    with pytest.raises(pyceedlike.CeedIncompatibleError, match=r"take x\.resolve_neg\(\)"):
         from_dlpack(tensor)
+    assert values_of(from_dlpack(tensor.resolve_neg())).tolist() == [-1, -1, -1]
 
 
 # --- to_numpy, to_torch, to_jax, jax ---------------------------------------------------------
