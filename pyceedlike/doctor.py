@@ -25,7 +25,7 @@ from . import _exchange
 from ._lib import LIBRARIES, NORM_1, CeedError, CeedUnsupportedError, __version__
 from .ceed import Ceed
 from .dlpack import describe, from_dlpack
-from .explain import MANNERS, NoTensor, explain, first_line, tensor_of
+from .explain import MANNERS, NoTensor, check_numbers, explain, first_line, tensor_of
 from .partners import PARTNERS, Partner
 
 ENTRIES = 100_000  # of what is handed over
@@ -347,7 +347,10 @@ def hand_over(x: Any) -> list[Row]:
 
 def _describe(x: Any) -> str:
     try:
+        check_numbers(x)
         return describe(x)
+    except NoTensor as verdict:
+        return verdict.args[1]
     except (Exception, SystemExit) as error:
         return first_line(error)
 

@@ -407,14 +407,15 @@ def _around(tensor: Tensor, manner: _Manner) -> str:
 _NO_NUMBERS = {"string", "resource", "variant"}
 
 
-def _check_numbers(x: Any) -> None:
+def check_numbers(x: Any) -> None:
+    """Raise NoTensor where x must not even be asked for a tensor."""
     name = getattr(getattr(x, "dtype", None), "name", None)
     if name in _NO_NUMBERS:
         raise NoTensor("fail", f"{type(x).__name__} holds no numbers: its type is {name}", "")
 
 
 def _ask_array(x: Any, manner: _Manner) -> Tensor:
-    _check_numbers(x)
+    check_numbers(x)
     try:
         tensor = _ask(x, manner.version)
         if manner.asks_device:

@@ -279,6 +279,20 @@ def test_an_object_that_raises_is_said_to_fail(mine, tmp_path, body, said):
     assert all(said in row["reason"] for row in found["taken"])
 
 
+def test_text_of_tensorflow_is_not_asked_for_a_tensor(mine, tmp_path):
+    """It would end the program."""
+    (tmp_path / "hostile.py").write_text("""
+import os
+class Text:
+    class dtype:
+        name = "string"
+    def __dlpack__(self, **request): os.abort()
+""")
+    found = answer("doctor", "hostile:Text()", **mine)
+    assert found["tensor"] == "Text holds no numbers: its type is string"
+    assert {row["outcome"] for row in found["taken"]} == {"fail"}
+
+
 def test_an_object_that_is_taken_once_only_is_said_to_fail_then(mine, tmp_path):
     (tmp_path / "hostile.py").write_text("""
 import numpy as np

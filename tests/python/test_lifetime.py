@@ -19,6 +19,9 @@ from pyceedlike import USE_POINTER, from_dlpack
 #: How often each program is run to its end.
 ENDS = max(1, RUNS // 4)
 
+#: Newer Pythons warn of any fork where a library has started threads.
+FORKING = {"PYTHONWARNINGS": "ignore::DeprecationWarning"}
+
 # What the programs have in common: a bit of everything that can be alive at the end.
 BEGIN = """
 import sys, threading, atexit, gc
@@ -49,6 +52,17 @@ def everything(n=100):
 class Cycle:
     def __init__(self):
         self.me, self.things = self, everything()
+"""
+
+# A function of Python that C calls.
+CALL = """
+import os, signal
+data = pyceedlike.Data()
+u, v = Ceed().Vector(4), Ceed().Vector(4)
+u.set_value(1)
+v.set_value(0)
+def call(law):
+    u.ceed.qfunction(data, v=data)(law).apply(4, [u], [v])
 """
 
 PROGRAMS = {
@@ -152,6 +166,41 @@ def work():
 threading.excepthook = lambda arguments: None
 t = threading.Thread(target=work); t.start(); t.join()
 """,
+    "weakref.finalize": """
+import weakref
+v = Ceed().Vector(3)
+v.set_value(1)
+class Thing: pass
+thing = Thing()
+def end():
+    assert np.from_dlpack(v)[2] == v.norm(pyceedlike.NORM_MAX) == 1
+weakref.finalize(thing, end)
+things = everything()
+""",
+    "a package that was loaded anew": """
+import importlib
+things = everything()
+importlib.reload(pyceedlike)
+things += everything()
+for name in [name for name in sys.modules if name.partition(".")[0] == "pyceedlike"]:
+    del sys.modules[name]
+import pyceedlike
+v = pyceedlike.from_dlpack(np.ones(3))
+v.axpy(2.0, pyceedlike.from_dlpack(np.ones(3)))
+assert v.norm(pyceedlike.NORM_1) == 9
+""",
+    "a function that C calls and that was interrupted": CALL
+    + """
+def law(u):
+    signal.raise_signal(signal.SIGINT)
+    return u
+try:
+    call(law)
+except KeyboardInterrupt:
+    things = everything()
+u.scale(2)
+v.set_value(1)
+""",
     "an exception in flight at exit": """
 def work():
     try:
@@ -179,6 +228,35 @@ def test_a_program_that_fails_says_only_why(script_paths):
     script = BEGIN + "things = everything(); raise SystemExit(7)"
     done = run_script(script, paths=script_paths)
     assert (done.returncode, done.stderr) == (7, "")
+
+
+ENDINGS = {
+    "sys.exit in a block": (4, "with everything()[1].array(): sys.exit(4)"),
+    "sys.exit in a function that C calls": (3, CALL + "call(lambda u: sys.exit(3))"),
+    "os._exit": (5, "import os; things = everything(); os._exit(5)"),
+    "os._exit in a function that C calls": (6, CALL + "call(lambda u: os._exit(6))"),
+    "SIGTERM": (-15, "import signal; things = everything(); signal.raise_signal(signal.SIGTERM)"),
+    "SIGTERM in a function that C calls": (
+        -15, CALL + "call(lambda u: signal.raise_signal(signal.SIGTERM))"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_program_ends_as_it_says_by(script_paths, ending):
+    code, script = ENDINGS[ending]
+    for _ in range(ENDS):
+        done = run_script(BEGIN + "things = everything()\n" + script, paths=script_paths)
+        assert (done.returncode, done.stderr) == (code, "")
+
+
+def test_an_interrupt_ends_a_program_in_a_function_that_c_calls(script_paths):
+    script = BEGIN + CALL + "things = everything(); call(lambda u: signal.raise_signal(2))"
+    for _ in range(ENDS):
+        done = run_script(script, paths=script_paths)
+        assert done.returncode == -2
+        assert done.stderr.count("Traceback") == 1
+        assert done.stderr.splitlines()[-1] == "KeyboardInterrupt"
 
 
 def test_an_exception_that_ends_the_program_is_all_that_is_said(script_paths):
@@ -235,6 +313,54 @@ x = block.__enter__()
         run_well(script, paths=script_paths)
 
 
+def test_a_program_ends_well_while_jax_calls_python_and_c(script_paths, jax):
+    script = """
+import time, jax
+jax.config.update("jax_enable_x64", True)
+data = pyceedlike.Data()
+ceed = Ceed()
+@ceed.qfunction(data, v=data, engine="c")
+def twice(u):
+    \"\"\"v[i] = 2 * u[i];\"\"\"
+n = 20000
+nodes = ceed.ElemRestriction(4, n // 4, 1, 1, n, np.arange(n))
+operator = ceed.Operator(twice)
+for name in "u", "v":
+    operator.set_field(name, nodes, pyceedlike.BASIS_NONE, pyceedlike.VECTOR_ACTIVE)
+def host(x):
+    time.sleep(0.01)
+    return np.asarray(from_dlpack(np.asarray(x)).norm())
+f = jax.jit(operator.jax())
+norm = jax.jit(lambda x: jax.pure_callback(host, jax.ShapeDtypeStruct((), x.dtype), f(x)))
+v = ceed.Vector(n)
+v.set_value(1)
+pending = [norm(v.to_jax()) for _ in range(4)] + [f(v.to_jax()) for _ in range(4)]
+"""
+    for _ in range(max(1, RUNS // 10)):
+        run_well(BEGIN + script, paths=script_paths)
+
+
+def test_an_interrupt_ends_the_wait_for_a_lease(script_paths, jax):
+    script = """
+import signal, time, jax
+v = Ceed(scalar="float32").Vector(64)
+v.set_value(1)
+threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
+begin = time.monotonic()
+try:
+    with v.jax(timeout=200) as x:
+        view = np.asarray(x)
+except KeyboardInterrupt:
+    pass
+assert 0.1 < time.monotonic() - begin < 100
+del view, x
+gc.collect()
+v.scale(2)
+"""
+    for _ in range(max(1, RUNS // 10)):
+        run_well(BEGIN + script, paths=script_paths)
+
+
 def test_a_forked_child_may_go_on(script_paths):
     script = """
 import os
@@ -253,7 +379,7 @@ assert status == 0, status
 assert float(things[12][0]) == 1
 """
     for _ in range(ENDS):
-        run_well(BEGIN + script, paths=script_paths)
+        run_well(BEGIN + script, paths=script_paths, **FORKING)
 
 
 def test_a_forked_child_may_end_normally(script_paths):
@@ -266,7 +392,7 @@ if child:
     assert status == 0, status
 """
     for _ in range(ENDS):
-        run_well(BEGIN + script, paths=script_paths)
+        run_well(BEGIN + script, paths=script_paths, **FORKING)
 
 
 def test_a_child_may_be_forked_while_sixteen_threads_work(script_paths):
@@ -309,7 +435,45 @@ with multiprocessing.get_context("fork").Pool(2) as pool:
     pool.join()
 """
     for _ in range(ENDS):
+        run_well(BEGIN + script, paths=script_paths, **FORKING)
+
+
+def test_workers_may_be_spawned(script_paths):
+    script = """
+import multiprocessing
+things = everything()
+with multiprocessing.get_context("spawn").Pool(2) as pool:
+    assert pool.map(pyceedlike.explain, [1.0, 2.0])[1].outcome == "copy"
+    pool.close()
+    pool.join()
+"""
+    for _ in range(max(1, RUNS // 10)):
         run_well(BEGIN + script, paths=script_paths)
+
+
+def test_a_child_of_a_thread_sees_the_lease(script_paths):
+    script = """
+import os
+v = from_dlpack(np.ones(100))
+lease = v.to_dlpack(mode="read", max_version=(1, 0))
+def work():
+    child = os.fork()
+    if child == 0:
+        things = everything()
+        try:
+            v.scale(2)
+        except pyceedlike.CeedAccessError:
+            os._exit(7)
+        os._exit(1)
+    statuses.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+statuses = []
+t = threading.Thread(target=work); t.start(); t.join()
+assert statuses == [7]
+del lease
+v.scale(2)
+"""
+    for _ in range(ENDS):
+        run_well(BEGIN + script, paths=script_paths, **FORKING)
 
 
 def test_an_import_in_a_thread_that_ends(script_paths):
