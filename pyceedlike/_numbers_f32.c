@@ -1,4 +1,5 @@
 // The functions of _numbers.h in single precision.
 // SPDX-License-Identifier: BSD-2-Clause
 #define CEEDLIKE_SINGLE
-#include "_numbers.c"
+#define NUMBERS numbers_f32
+#include "_numbers_calls.h"

@@ -1,4 +1,4 @@
-// The functions of _numbers.h in double precision; _numbers_f32.c includes this for the other one.
+// The functions of _numbers.h, once for each precision: the file that includes this names the table.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "_numbers.h"
 
@@ -28,9 +28,4 @@ static int Axpby(CeedVector y, double alpha, double beta, CeedVector x) {
   return CeedVectorAXPBY(y, (CeedScalar)alpha, (CeedScalar)beta, x);
 }
 
-#ifdef CEEDLIKE_SINGLE
-const Numbers numbers_f32
-#else
-const Numbers numbers_f64
-#endif
-    = {SetValue, Norm, Scale, Filter, Axpy, Axpby};
+const Numbers NUMBERS = {SetValue, Norm, Scale, Filter, Axpy, Axpby};
