@@ -4,7 +4,7 @@
 One thread on each side, both called from Python, both on the same memory: the vectors are made of
 the arrays, which start where a vector's own memory does. NumPy writes into arrays that exist
 (`out=`), which is its fastest way. Processor time is measured, so that it does not count when
-others take the processor away. Samples are long: a first pass finds other arrays in the caches.
+others take the processor away.
 """
 
 import time
@@ -134,7 +134,7 @@ def draw(path: Any, found: dict[tuple, Case], lengths: list[int]) -> None:
 
 def main() -> None:
     """Measure, print, and write what is asked for."""
-    options = arguments(__doc__, rounds=21, sample_us=20_000)
+    options = arguments(__doc__, rounds=61, sample_us=20_000)
     lengths = sizes(SIZES, options.largest)
     found = measure(
         cases(lengths), options.rounds, options.sample_us, together=lambda key: key[:-1]

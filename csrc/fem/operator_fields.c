@@ -1,5 +1,6 @@
 // The fields of operators: what they are set to, and asked for.
 // SPDX-License-Identifier: BSD-2-Clause
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,6 +138,32 @@ static CeedOperatorField Find(CeedOperator op, const char *name) {
   return field;
 }
 
+/* Append the names of fields that no form before this one has. */
+static void AppendNames(CeedOperator op, int form, const CeedQFunctionFields *fields, char *list,
+                        size_t size) {
+  for (CeedInt i = 0; i < fields->count; i++) {
+    const char *name = fields->field[i]->name;
+    size_t used = strlen(list);
+    CeedQFunctionField other;
+    int first = 0;
+
+    while (first < form && !Slot(&op->form[first], name, &other)) first++;
+    if (first == form) snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
+  }
+}
+
+static int FailField(CeedOperator op, const char *name) {
+  char list[512] = "";
+
+  for (int i = 0; i < NUM_FORMS; i++) {
+    if (!op->form[i].qf) continue;
+    AppendNames(op, i, &op->form[i].qf->in, list, sizeof list);
+    AppendNames(op, i, &op->form[i].qf->out, list, sizeof list);
+  }
+  return CeedError(op->base.ceed, CEED_ERROR_INCOMPATIBLE,
+                   "The QFunction has no field \"%s\": its fields are %s", name, *list ? list : "none");
+}
+
 static int CheckField(CeedOperator op, const Field *f) {
   Ceed ceed = op->base.ceed;
   bool is_known = false;
@@ -151,8 +178,7 @@ static int CheckField(CeedOperator op, const Field *f) {
     CeedCall(CheckAgainst(ceed, f, qf_field));
     is_known = true;
   }
-  CeedCheck(is_known, ceed, CEED_ERROR_INCOMPATIBLE, "The QFunction has no field \"%s\"", f->name);
-  return CEED_ERROR_SUCCESS;
+  return is_known ? CEED_ERROR_SUCCESS : FailField(op, f->name);
 }
 
 static void Refer(const Field *f) {

@@ -605,7 +605,7 @@ TEST(fields_that_do_not_fit_are_refused_by_name) {
   ASSERT_OK(CeedOperatorCreate(ceed, qf, NULL, NULL, &op));
 #define FIELD(name, rstr, basis, vec) CeedOperatorSetField(op, name, rstr, basis, vec)
   ASSERT_CODE(CEED_ERROR_INCOMPATIBLE, FIELD("w", box.rstr_u, box.basis_u, CEED_VECTOR_ACTIVE));
-  ASSERT_SAYS("no field \"w\"");
+  ASSERT_SAYS("no field \"w\": its fields are u, qdata, v");
   ASSERT_CODE(CEED_ERROR_DIMENSION, FIELD("u", box.rstr_u, other.basis_u, CEED_VECTOR_ACTIVE));
   ASSERT_SAYS("\"u\"");
   ASSERT_CODE(CEED_ERROR_DIMENSION, FIELD("u", box.rstr_x, box.basis_u, CEED_VECTOR_ACTIVE));
