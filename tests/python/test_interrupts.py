@@ -5,23 +5,29 @@ import pytest
 from helpers import RUNS, run_well
 
 BEGIN = """
-import gc, random, signal
+import faulthandler, gc, random, signal
 import numpy as np, pyceedlike
 from pyceedlike import Data, USE_POINTER
 gc.disable()  # what is let go only by a collection is not let go
-signal.signal(signal.SIGALRM, signal.default_int_handler)
+count = dict(raised=0, caught=0)
+def interrupt(number, frame):
+    count["raised"] += 1
+    raise KeyboardInterrupt
+signal.signal(signal.SIGALRM, interrupt)
 ceed = pyceedlike.Ceed()
 n = 64
 vector, out, other = (ceed.Vector(n) for _ in range(3))
 for each in vector, out, other:
     each.set_value(1.0)
 def interrupted(work):
-    try:
-        signal.setitimer(signal.ITIMER_REAL, random.uniform(2e-5, 4e-4))
+    faulthandler.dump_traceback_later(60, exit=True)
+    try:  # Python sees a signal late that has come to a thread of another library: then the next
+        signal.setitimer(signal.ITIMER_REAL, random.uniform(2e-5, 4e-4), 0.2)
         while True:
             work()
     except KeyboardInterrupt:
-        pass
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        count["caught"] += 1
 def operator_of(function):
     nodes = ceed.ElemRestriction(n // 4, 4, 1, 1, n, np.arange(n))
     operator = ceed.Operator(function)
@@ -87,6 +93,7 @@ def test_all_goes_on_after_an_interrupt_in(script_paths, request, work):
     if "JAX" in work:
         request.getfixturevalue("jax")
     end = f"\nfor _ in range({10 * RUNS}):\n    interrupted(work)\n    then()\n"
+    end += "assert count['raised'] == count['caught'], count\n"
     run_well(BEGIN + WORK[work] + end, paths=script_paths)
 
 
