@@ -1667,8 +1667,8 @@ struct XLA_FFI_Error *CeedXLACall(struct XLA_FFI_CallFrame *frame);
 
 /// Call a Python function, "module:function", with an array for each input, which it may only read.
 /// It returns an array for each output, a tuple of them unless there is one; or it has a parameter
-/// `out`, gets the arrays of the outputs there and fills them. An output may be an input where the
-/// function returns.
+/// `out`, gets the arrays of the outputs there, fills them, and returns these or None. An output may
+/// be an input where the function has no `out`.
 ///
 /// Arrays have one axis and are NumPy's; they share the memory of the vectors until the function
 /// ends. A function of jax.jit gets JAX's.
