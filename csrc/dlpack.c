@@ -139,7 +139,9 @@ static int MakeReady(CeedVector vec, uint64_t word, const CeedExportRequest *r, 
 
   CeedCheck(r->mode != CEED_EXPORT_PIN, ceed, CEED_ERROR_INCOMPLETE,
             "Export: there is no %s memory yet", CeedMemTypes[r->mem_type]);
-  CeedCheck(word & VALID, ceed, CEED_ERROR_INCOMPLETE, "Export: there are no values yet");
+  CeedCheck(word & VALID, ceed, CEED_ERROR_INCOMPLETE,
+            "Export: there are no values yet: set all of them first, by SetValue, or in Python by "
+            "set_value(0.0)");
   if (!*held) CeedCall(CeedBufferAcquire(ceed, vec->buffer, READER_ONE, READ_BLOCKERS, "Export"));
   *held = READER_ONE;
   return CeedBufferSync(ceed, vec->buffer, r->mem_type);

@@ -135,7 +135,8 @@ class At:
 
     An index is one of NumPy's, but counts as the solver does: -1 is the cell -1, never the last
     one, and what is outside of the box is an IndexError. A slice start:stop:step has the cells of
-    range(start, stop, step). Where NumPy's indexing gives a view, so does this.
+    range(start, stop, step). Where NumPy's indexing gives a view, so does this. Cells of a fab are
+    set from numbers, and from arrays of its precision: another one is a CeedIncompatibleError.
 
     >>> fab = pyceedlike.Ceed().Fab(pyceedlike.Box([-2], [5]))
     >>> fab.set_value(0.0)
@@ -205,9 +206,18 @@ class At:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         array, places = self._find(key)
-        if self._array is None and not array.flags.writeable:
-            raise CeedAccessError(
-                "the fab is read-only, or readers hold it: an array of JAX keeps a read lease as "
-                "long as it lives"
-            )
+        if self._array is None:
+            value = _for_fab(array, value)
         array[places] = value
+
+
+def _for_fab(array: numpy.ndarray, value: Any) -> Any:
+    """Return what is to be written to the array of a fab; raise where it can't or must not."""
+    from .interop.numpy import values_for
+
+    if not array.flags.writeable:
+        raise CeedAccessError(
+            "the fab is read-only, or readers hold it: an array of JAX keeps a read lease as long "
+            "as it lives"
+        )
+    return values_for(value, array.dtype.name)
