@@ -173,7 +173,7 @@ typedef struct CeedOperatorField_private *CeedOperatorField;
 /// default: nothing is printed, nothing aborts), `return`, `exit` or `abort`.
 ///
 /// Ownership: gives the caller a reference; release it with CeedDestroy().
-/// Errors:    CEED_ERROR_UNSUPPORTED, with the list, for an unknown resource or option;
+/// Errors:    CEED_ERROR_UNSUPPORTED, with the list, for an unknown resource, option or handler;
 ///            CEED_ERROR_BACKEND where the driver's library, a symbol of it, or the device is
 ///            missing, with its name.
 int CeedInit(const char *resource, Ceed *ceed);
