@@ -144,6 +144,8 @@ def handle_of(library: Library, kind: str, thing: Any, where: str = "here") -> A
 
 def text_of(name: str) -> bytes:
     """Return a name for C. Raises CeedIncompatibleError for one that C would cut."""
+    if not isinstance(name, str):
+        raise TypeError(f"a name is a str, not {type(name).__name__} {reprlib.repr(name)}")
     if "\0" in name:
         raise CeedIncompatibleError(f"a name has no NUL: {name!r}")
     return name.encode()

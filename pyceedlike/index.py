@@ -172,6 +172,8 @@ class At:
         >>> float(fab.at(np.sqrt(fab.to_numpy()))[-2, 0]) ** 2  # doctest: +ELLIPSIS
         2.0...
         """
+        if not hasattr(array, "shape"):
+            raise TypeError(f"an array is wanted here, not {type(array).__name__}")
         axes = self._fab._axes(region, components, order)
         shape = tuple(max(axis.hi - axis.lo + 1, 0) for axis in axes)
         if tuple(array.shape) != shape:

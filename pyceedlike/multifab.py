@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _exchange
-from ._lib import LIBRARIES, Library
+from ._lib import LIBRARIES, CeedDimensionError, Library
 from ._object import Object
-from .box import Box, Ghost, ghost_from, ghost_of, ghost_struct, integers
+from .box import Box, Ghost, box_of, ghost_from, ghost_of, ghost_struct, integers
 from .ceed import Ceed
 from .fab import Fab
 from .fab_view import Components, Region
@@ -303,10 +303,18 @@ class MultiFab(Object):
         """
         from .interop.numpy import blocks_of, write_batches
 
+        if not isinstance(tensors, Mapping):
+            raise TypeError(
+                "a dict of arrays by shape, as batch() gives, is wanted here, not "
+                f"{type(tensors).__name__}"
+            )
         groups = self._by_shape()
         batches, places = [], []
         for shape, tensor in tensors.items():
-            views = [fab.to_numpy("valid", components, order) for fab in groups.get(shape, ())]
+            if shape not in groups:
+                known = ", ".join(map(str, groups)) or "none"
+                raise CeedDimensionError(f"no block here has the shape {shape}: there are {known}")
+            views = [fab.to_numpy("valid", components, order) for fab in groups[shape]]
             layers = ghost_of(ghost, len(shape))
             what = f"the tensor of shape {shape}"
             batches.append(blocks_of(tensor, views, layers, order, what))
@@ -373,10 +381,7 @@ def _lists(
     library: Library, boxes: Iterable[Box], owners: Any, rank: int, ghost: Any
 ) -> tuple[Any, ...]:
     """Return what C takes: the number of boxes, boxes, owners, rank, ghost layers."""
-    boxes = list(boxes)
-    for box in boxes:
-        if not isinstance(box, Box):
-            raise TypeError(f"a Box is wanted here, not {type(box).__name__}")
+    boxes = list(map(box_of, boxes))
     structs = library.ffi.new("CeedBox[]", [box._pointer(library)[0] for box in boxes])
     ranks = library.ffi.NULL
     if owners is not None:
