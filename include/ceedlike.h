@@ -61,7 +61,9 @@ extern "C" {
 // Types and values
 // ------------------------------------------------------------------------------------------------
 
-// The two structs of dlpack.h (DLPack 1.3); include the official header to look inside, or none.
+// The two structs of dlpack.h (DLPack 1.3). Include the official header (Debian's libdlpack-dev) to
+// look inside one, or to release it by its deleter; or none, and give it on, or to
+// CeedVectorCreateFromDLPack() and destroy that vector.
 struct DLManagedTensor;
 struct DLManagedTensorVersioned;
 
