@@ -177,8 +177,9 @@ class MultiFab(Object):
     def set_fab(self, index: int, fab: Fab, *, keep_views: bool = False) -> None:
         """Put another fab in the place of one: memory of the solver, of the same valid box.
 
-        Ghost layers may differ. Views of the fab that was there are stale afterwards. Raises
-        CeedAccessError while such views live, unless they are to keep the old memory.
+        Ghost layers may differ. The fab that was there is on its own from then on, and its views
+        are stale. Raises CeedAccessError while such views live, unless they are to keep the old
+        memory.
         """
         if not isinstance(fab, Fab):
             raise TypeError(f"a Fab is wanted here, not {type(fab).__name__}")
@@ -197,9 +198,16 @@ class MultiFab(Object):
     ) -> None:
         """Give the MultiFab other boxes, with new fabs without values, as a regrid does.
 
-        ncomp and ghost are as they were unless they are given. Views of the old fabs are stale
-        afterwards. Raises CeedAccessError, with their number, while such views live;
-        with keep_views they keep the old memory until the last of them ends.
+        ncomp and ghost are as they were unless they are given. Fabs that were taken before are on
+        their own from then on, and views of them are stale: take mf[i] anew. Raises
+        CeedAccessError, with their number, while such views live; with keep_views they keep the
+        old memory until the last of them ends.
+
+        >>> mf = pyceedlike.Ceed().MultiFab([pyceedlike.Box([0], [3])])
+        >>> old = mf[0]
+        >>> mf.redefine([pyceedlike.Box([0], [7])])
+        >>> old == mf[0], old.box, mf[0].box
+        (False, Box((0,), (3,)), Box((0,), (7,)))
         """
         *lists, layers = _lists(self._library, boxes, owners, rank, 0 if ghost is None else ghost)
         if ghost is None:
