@@ -497,8 +497,9 @@ static int CheckScalarType(Ceed ceed, DLDataType type) {
 
   if (!memcmp(&type, &scalar_type, sizeof type)) return CEED_ERROR_SUCCESS;
   return CeedError(ceed, CEED_ERROR_INCOMPATIBLE,
-                   "tensor holds %s, this vector holds float%u: %s [DLPack type (%d, %d, %d)]",
-                   TypeName(type, text, sizeof text), CEED_SCALAR_BITS,
+                   "tensor holds %s, %s holds float%u: %s [DLPack type (%d, %d, %d)]",
+                   TypeName(type, text, sizeof text), is_other ? "this vector" : "a vector",
+                   CEED_SCALAR_BITS,
                    is_other ? "take it into a vector of its own precision, or convert it first"
                             : "convert it first",
                    type.code, type.bits, type.lanes);

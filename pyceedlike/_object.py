@@ -137,8 +137,9 @@ def handle_of(library: Library, kind: str, thing: Any, where: str = "here") -> A
     if isinstance(thing, (Object, Shared)) and thing._kind == kind:
         return library.ffi.cast(f"Ceed{kind}", thing.handle)
     remedy = ": pyceedlike.from_dlpack(x) makes one of an array" if kind == "Vector" else ""
+    article = "an" if kind[0] in "EO" else "a"
     raise TypeError(
-        f"a {kind} is wanted {where}, not {type(thing).__name__} {reprlib.repr(thing)}{remedy}"
+        f"{article} {kind} is wanted {where}, not {type(thing).__name__} {reprlib.repr(thing)}{remedy}"
     )
 
 

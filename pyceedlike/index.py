@@ -48,7 +48,8 @@ def _fill(items: tuple[Any, ...], count: int) -> list[Any]:
     if len(places) > 1:
         raise IndexError("an index can have one Ellipsis ('...')")
     if len(given) > count:
-        raise IndexError(f"{len(given)} indices for the {count} axes of the array")
+        axes = "1 axis" if count == 1 else f"{count} axes"
+        raise IndexError(f"{len(given)} indices for the {axes} of the array")
     place = places[0]
     return given[:place] + [slice(None)] * (count - len(given)) + given[place:]
 

@@ -92,6 +92,10 @@ def test_an_order_that_the_nodes_of_a_simplex_do_not_resolve_is_refused(cell):
     np.testing.assert_allclose(cell.tabulate(10, points)[0].sum(axis=1), 1, atol=1e-9)
     with pytest.raises(pyceedlike.CeedUnsupportedError, match="orders up to 10, not 11"):
         cell.tabulate(11, points)
+    nodes = cell.lattice(1)
+    mesh = Mesh(nodes, [range(len(nodes))], cell.topology)
+    with pytest.raises(pyceedlike.CeedUnsupportedError, match="orders up to 10, not 11"):
+        mesh.space(pyceedlike.Ceed(), 11)
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
