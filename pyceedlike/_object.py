@@ -137,9 +137,9 @@ def handle_of(library: Library, kind: str, thing: Any, where: str = "here") -> A
     if isinstance(thing, (Object, Shared)) and thing._kind == kind:
         return library.ffi.cast(f"Ceed{kind}", thing.handle)
     remedy = ": pyceedlike.from_dlpack(x) makes one of an array" if kind == "Vector" else ""
-    article = "an" if kind[0] in "EO" else "a"
+    what = f"an {kind}" if kind[0] in "EO" else f"a {kind}"
     raise TypeError(
-        f"{article} {kind} is wanted {where}, not {type(thing).__name__} {reprlib.repr(thing)}{remedy}"
+        f"{what} is wanted {where}, not {type(thing).__name__} {reprlib.repr(thing)}{remedy}"
     )
 
 
