@@ -37,13 +37,24 @@ CeedRequest *const CEED_REQUEST_ORDERED = &ordered;
 // Errors
 // ------------------------------------------------------------------------------------------------
 
-static CeedErrorHandler HandlerFromEnvironment(void) {
+static int HandlerFromEnvironment(CeedErrorHandler *handler) {
+  static const struct {
+    const char *name;
+    CeedErrorHandler handler;
+  } known[] = {{"store", CeedErrorStore},
+               {"return", CeedErrorReturn},
+               {"exit", CeedErrorExit},
+               {"abort", CeedErrorAbort}};
   const char *name = getenv("CEED_ERROR_HANDLER");
 
-  if (name && !strcmp(name, "abort")) return CeedErrorAbort;
-  if (name && !strcmp(name, "exit")) return CeedErrorExit;
-  if (name && !strcmp(name, "return")) return CeedErrorReturn;
-  return CeedErrorStore;
+  if (!name || !*name) name = known[0].name;
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    if (strcmp(name, known[i].name)) continue;
+    *handler = known[i].handler;
+    return CEED_ERROR_SUCCESS;
+  }
+  return CeedError(NULL, CEED_ERROR_UNSUPPORTED,
+                   "CEED_ERROR_HANDLER=%s is none of store, return, exit, abort", name);
 }
 
 /* Whatever the handler does, the text is kept. */
@@ -240,6 +251,7 @@ static int OpenDevice(Ceed ceed, const char *resource) {
 
 int CeedInit(const char *resource, Ceed *ceed) {
   const CeedResource *found;
+  CeedErrorHandler handler;
   Ceed new_ceed;
   int code;
 
@@ -247,6 +259,7 @@ int CeedInit(const char *resource, Ceed *ceed) {
   CeedCheckOutput(ceed, NULL);
   found = FindResource(resource);
   if (!found) return FailResource(resource);
+  CeedCall(HandlerFromEnvironment(&handler));
   new_ceed = calloc(1, sizeof *new_ceed);
   CeedCheck(new_ceed, NULL, CEED_ERROR_MAJOR, "Out of memory: a context");
   new_ceed->base.magic = CEED_MAGIC_OF(CEED_SCALAR_BITS, CEED_KIND_CEED);
@@ -260,7 +273,7 @@ int CeedInit(const char *resource, Ceed *ceed) {
     free(new_ceed);
     return code;
   }
-  new_ceed->handler = HandlerFromEnvironment();
+  new_ceed->handler = handler;
   *ceed = new_ceed;
   return CEED_ERROR_SUCCESS;
 }

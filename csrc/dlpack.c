@@ -139,7 +139,9 @@ static int MakeReady(CeedVector vec, uint64_t word, const CeedExportRequest *r, 
 
   CeedCheck(r->mode != CEED_EXPORT_PIN, ceed, CEED_ERROR_INCOMPLETE,
             "Export: there is no %s memory yet", CeedMemTypes[r->mem_type]);
-  CeedCheck(word & VALID, ceed, CEED_ERROR_INCOMPLETE, "Export: there are no values yet");
+  CeedCheck(word & VALID, ceed, CEED_ERROR_INCOMPLETE,
+            "Export: there are no values yet: set all of them first, by SetValue, or in Python by "
+            "set_value(0.0)");
   if (!*held) CeedCall(CeedBufferAcquire(ceed, vec->buffer, READER_ONE, READ_BLOCKERS, "Export"));
   *held = READER_ONE;
   return CeedBufferSync(ceed, vec->buffer, r->mem_type);
@@ -495,8 +497,9 @@ static int CheckScalarType(Ceed ceed, DLDataType type) {
 
   if (!memcmp(&type, &scalar_type, sizeof type)) return CEED_ERROR_SUCCESS;
   return CeedError(ceed, CEED_ERROR_INCOMPATIBLE,
-                   "tensor holds %s, this vector holds float%u: %s [DLPack type (%d, %d, %d)]",
-                   TypeName(type, text, sizeof text), CEED_SCALAR_BITS,
+                   "tensor holds %s, %s holds float%u: %s [DLPack type (%d, %d, %d)]",
+                   TypeName(type, text, sizeof text), is_other ? "this vector" : "a vector",
+                   CEED_SCALAR_BITS,
                    is_other ? "take it into a vector of its own precision, or convert it first"
                             : "convert it first",
                    type.code, type.bits, type.lanes);

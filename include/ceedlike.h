@@ -61,7 +61,9 @@ extern "C" {
 // Types and values
 // ------------------------------------------------------------------------------------------------
 
-// The two structs of dlpack.h (DLPack 1.3); include the official header to look inside, or none.
+// The two structs of dlpack.h (DLPack 1.3). Include the official header (Debian's libdlpack-dev) to
+// look inside one, or to release it by its deleter; or none, and give it on, or to
+// CeedVectorCreateFromDLPack() and destroy that vector.
 struct DLManagedTensor;
 struct DLManagedTensorVersioned;
 
@@ -173,7 +175,7 @@ typedef struct CeedOperatorField_private *CeedOperatorField;
 /// default: nothing is printed, nothing aborts), `return`, `exit` or `abort`.
 ///
 /// Ownership: gives the caller a reference; release it with CeedDestroy().
-/// Errors:    CEED_ERROR_UNSUPPORTED, with the list, for an unknown resource or option;
+/// Errors:    CEED_ERROR_UNSUPPORTED, with the list, for an unknown resource, option or handler;
 ///            CEED_ERROR_BACKEND where the driver's library, a symbol of it, or the device is
 ///            missing, with its name.
 int CeedInit(const char *resource, Ceed *ceed);
@@ -1667,8 +1669,8 @@ struct XLA_FFI_Error *CeedXLACall(struct XLA_FFI_CallFrame *frame);
 
 /// Call a Python function, "module:function", with an array for each input, which it may only read.
 /// It returns an array for each output, a tuple of them unless there is one; or it has a parameter
-/// `out`, gets the arrays of the outputs there and fills them. An output may be an input where the
-/// function returns.
+/// `out`, gets the arrays of the outputs there, fills them, and returns these or None. An output may
+/// be an input where the function has no `out`.
 ///
 /// Arrays have one axis and are NumPy's; they share the memory of the vectors until the function
 /// ends. A function of jax.jit gets JAX's.

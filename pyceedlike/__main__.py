@@ -46,16 +46,30 @@ def write_header(parser: argparse.ArgumentParser, options: argparse.Namespace) -
     """Write the header of a point function, and with it the derivatives that are asked for."""
     from . import CeedError
     from .doctor import find
+    from .native import PointFunction
     from .native.source import write
 
     sys.path.insert(0, "")  # modules of the folder at hand, as for python -m
     of = options.of.split(",") if options.of else None
     try:
         functions = [find(options.function)]
+        if not isinstance(functions[0], PointFunction):
+            raise TypeError(
+                "it is no point function, which pyceedlike.native.qfunction() makes, but "
+                f"{type(functions[0]).__name__}"
+            )
         functions += [functions[0].jvp(of)] if options.jvp else []
         functions += [functions[0].vjp(of)] if options.vjp else []
         write(functions, options.output, with_fortran=options.fortran)
-    except (CeedError, ImportError, AttributeError, NameError, OSError, ValueError) as error:
+    except (
+        CeedError,
+        ImportError,
+        AttributeError,
+        NameError,
+        OSError,
+        TypeError,
+        ValueError,
+    ) as error:
         parser.error(f"{options.function}: {error}")
 
 

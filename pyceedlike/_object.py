@@ -137,13 +137,16 @@ def handle_of(library: Library, kind: str, thing: Any, where: str = "here") -> A
     if isinstance(thing, (Object, Shared)) and thing._kind == kind:
         return library.ffi.cast(f"Ceed{kind}", thing.handle)
     remedy = ": pyceedlike.from_dlpack(x) makes one of an array" if kind == "Vector" else ""
+    what = f"an {kind}" if kind[0] in "EO" else f"a {kind}"
     raise TypeError(
-        f"a {kind} is wanted {where}, not {type(thing).__name__} {reprlib.repr(thing)}{remedy}"
+        f"{what} is wanted {where}, not {type(thing).__name__} {reprlib.repr(thing)}{remedy}"
     )
 
 
 def text_of(name: str) -> bytes:
     """Return a name for C. Raises CeedIncompatibleError for one that C would cut."""
+    if not isinstance(name, str):
+        raise TypeError(f"a name is a str, not {type(name).__name__} {reprlib.repr(name)}")
     if "\0" in name:
         raise CeedIncompatibleError(f"a name has no NUL: {name!r}")
     return name.encode()

@@ -125,9 +125,7 @@ class Box:
         return Box._of(self._call(name, "CeedBox *", *arguments)[0])
 
     def _other(self, other: Any) -> Any:
-        if not isinstance(other, Box):
-            raise TypeError(f"a Box is wanted here, not {type(other).__name__}")
-        return other._pointer(LIBRARIES["float64"])[0]
+        return box_of(other)._pointer(LIBRARIES["float64"])[0]
 
     @property
     def dim(self) -> int:
@@ -232,6 +230,13 @@ class Box:
     def __str__(self) -> str:
         parts = (",".join(map(str, part)) for part in self._key())
         return "(" + " ".join(f"({part})" for part in parts) + ")"
+
+
+def box_of(box: Any) -> Box:
+    """Return a box; raise TypeError for what is none."""
+    if not isinstance(box, Box):
+        raise TypeError(f"a Box is wanted here, not {type(box).__name__}: Box(lo, hi) makes one")
+    return box
 
 
 def ghost_of(widths: Any, dim: int, what: str = "ghost") -> Ghost:

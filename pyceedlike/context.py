@@ -160,7 +160,8 @@ def set_fields(owner: Object, find: str, put: str, values: dict[str, Any]) -> No
         numbers = _numbers(value)
         if len(numbers) != count:
             raise CeedDimensionError(
-                f"the context field {name!r} has {count} values, not {len(numbers)}"
+                f"the context field {name!r} has {count} value{'s' * (count != 1)}, not "
+                f"{len(numbers)}"
             )
         ctype, suffix = TYPES[kind]
         try:

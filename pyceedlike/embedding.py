@@ -8,9 +8,11 @@ import importlib
 import inspect
 import operator
 import pathlib
+import reprlib
 import sys
 import traceback
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from ._lib import (
     ERRORS,
@@ -24,6 +26,9 @@ from ._lib import (
 from ._object import handle_of
 from .callback import engine_of, error_text, evaluator_of, sequence_of
 from .vector import Vector
+
+if TYPE_CHECKING:
+    import numpy
 
 if sys.argv == [""] and "" not in sys.path and not sys.flags.safe_path:
     sys.path.insert(0, "")  # this Python was started by C, and finds modules as by `python -c`
@@ -74,7 +79,8 @@ def _call(name: str, inputs: list[Vector], outputs: list[Vector], scalar: str) -
         with contextlib.ExitStack() as stack:
             ins = [stack.enter_context(vector.array_read()) for vector in inputs]
             outs = [stack.enter_context(vector.array_write()) for vector in outputs]
-            function(*ins, out=outs[0] if len(outs) == 1 else tuple(outs))
+            returned = function(*ins, out=outs[0] if len(outs) == 1 else tuple(outs))
+            _check_filled(returned, outs)
         return
     engine = "jax" if engine_of(function) == "jax" else "numpy"
     evaluator = evaluator_of(engine, function, scalar)
@@ -123,6 +129,17 @@ def _fills(function: Callable) -> bool:
         return "out" in inspect.signature(function).parameters
     except (TypeError, ValueError):
         return False  # a built-in function that does not tell
+
+
+def _check_filled(returned: Any, outs: list[numpy.ndarray]) -> None:
+    """Raise where a function that was given its outputs returned others, which nobody reads."""
+    arrays = returned if isinstance(returned, (tuple, list)) else (returned,)
+    if returned is None or list(map(id, arrays)) == list(map(id, outs)):
+        return
+    raise CeedIncompatibleError(
+        "a function with a parameter `out` fills its arrays, and returns these or nothing: it "
+        f"returned {reprlib.repr(returned)}"
+    )
 
 
 def _describe(error: BaseException) -> str:

@@ -12,6 +12,7 @@ from ._object import Shared
 from .box import (
     Box,
     Ghost,
+    box_of,
     centring_bits,
     centring_of,
     ghost_from,
@@ -68,7 +69,7 @@ class Fab(Shared, Arrays, FabBase):
     @classmethod
     def _create(cls, ceed: Ceed, box: Box, ncomp: int, ghost: Any) -> Fab:
         library = ceed._library
-        layers = ghost_struct(library, ghost_of(ghost, box.dim))
+        layers = ghost_struct(library, ghost_of(ghost, box_of(box).dim))
         return cls._of(
             library, library.lib.CeedFabCreate, ceed._box[0], box._pointer(library)[0], layers[0],
             ncomp,
@@ -141,8 +142,13 @@ class Fab(Shared, Arrays, FabBase):
         >>> float(fab.at[1, 2, 0])
         4.0
         """
+        if not isinstance(vector, Vector):
+            raise TypeError(
+                f"a Vector is wanted here, not {type(vector).__name__}: Fab.from_dlpack() takes "
+                "arrays"
+            )
         library = vector._library
-        layers = ghost_struct(library, ghost_of(ghost, box.dim))
+        layers = ghost_struct(library, ghost_of(ghost, box_of(box).dim))
         steps = library.ffi.NULL if strides is None else tuple(map(operator.index, strides))
         if strides is not None and len(steps) != 4:
             raise CeedDimensionError(
@@ -331,14 +337,13 @@ class Fab(Shared, Arrays, FabBase):
         >>> a.to_numpy().ravel()
         array([0., 0., 0., 0., 0., 1., 1., 1.])
         """
+        source = self._peer(other)
         numbers = other.components(components)
         first = self.component_base if first is None else first
         box = self._library.ffi.NULL if region is None else self._box(region)
         library = self._library
         library.check(
-            library.lib.CeedFabCopy(
-                self._peer(other), box, numbers.start, len(numbers), self._cdata, first
-            )
+            library.lib.CeedFabCopy(source, box, numbers.start, len(numbers), self._cdata, first)
         )
 
     def _box(self, region: Region) -> Any:
@@ -368,9 +373,9 @@ class Fab(Shared, Arrays, FabBase):
         library = self._library
         layers = self._get("CeedGhost", "GetGhost")
         if ghost is not None:
-            layers = ghost_struct(library, ghost_of(ghost, box.dim))[0]
+            layers = ghost_struct(library, ghost_of(ghost, box_of(box).dim))[0]
         ncomp = self.ncomp if ncomp is None else ncomp
-        self._call("Resize", box._pointer(library)[0], layers, ncomp, keep_views)
+        self._call("Resize", box_of(box)._pointer(library)[0], layers, ncomp, keep_views)
 
     def replace(self, by: Fab, *, keep_views: bool = False) -> None:
         """Give the fab box, components and memory of another one, which keeps them, too.

@@ -48,7 +48,8 @@ def _fill(items: tuple[Any, ...], count: int) -> list[Any]:
     if len(places) > 1:
         raise IndexError("an index can have one Ellipsis ('...')")
     if len(given) > count:
-        raise IndexError(f"{len(given)} indices for the {count} axes of the array")
+        axes = "1 axis" if count == 1 else f"{count} axes"
+        raise IndexError(f"{len(given)} indices for the {axes} of the array")
     place = places[0]
     return given[:place] + [slice(None)] * (count - len(given)) + given[place:]
 
@@ -135,7 +136,8 @@ class At:
 
     An index is one of NumPy's, but counts as the solver does: -1 is the cell -1, never the last
     one, and what is outside of the box is an IndexError. A slice start:stop:step has the cells of
-    range(start, stop, step). Where NumPy's indexing gives a view, so does this.
+    range(start, stop, step). Where NumPy's indexing gives a view, so does this. Cells of a fab are
+    set from numbers, and from arrays of its precision: another one is a CeedIncompatibleError.
 
     >>> fab = pyceedlike.Ceed().Fab(pyceedlike.Box([-2], [5]))
     >>> fab.set_value(0.0)
@@ -171,6 +173,8 @@ class At:
         >>> float(fab.at(np.sqrt(fab.to_numpy()))[-2, 0]) ** 2  # doctest: +ELLIPSIS
         2.0...
         """
+        if not hasattr(array, "shape"):
+            raise TypeError(f"an array is wanted here, not {type(array).__name__}")
         axes = self._fab._axes(region, components, order)
         shape = tuple(max(axis.hi - axis.lo + 1, 0) for axis in axes)
         if tuple(array.shape) != shape:
@@ -205,9 +209,18 @@ class At:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         array, places = self._find(key)
-        if self._array is None and not array.flags.writeable:
-            raise CeedAccessError(
-                "the fab is read-only, or readers hold it: an array of JAX keeps a read lease as "
-                "long as it lives"
-            )
+        if self._array is None:
+            value = _for_fab(array, value)
         array[places] = value
+
+
+def _for_fab(array: numpy.ndarray, value: Any) -> Any:
+    """Return what is to be written to the array of a fab; raise where it can't or must not."""
+    from .interop.numpy import values_for
+
+    if not array.flags.writeable:
+        raise CeedAccessError(
+            "the fab is read-only, or readers hold it: an array of JAX keeps a read lease as long "
+            "as it lives"
+        )
+    return values_for(value, array.dtype.name)

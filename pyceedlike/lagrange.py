@@ -99,15 +99,19 @@ class Cell(NamedTuple):
             return Ceed().lobatto_quadrature(order + 1)[0][self.lattice(order)]
         return self.lattice(order) / order
 
-    def tabulate(self, order: int, points: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
-        """Return shape functions [point][node] and derivatives [dim][point][node] at points."""
-        import numpy
-
+    def check_order(self, order: int) -> None:
+        """Raise CeedUnsupportedError for an order that its nodes do not resolve."""
         if not self.is_tensor and order > HIGHEST:
             raise CeedUnsupportedError(
                 f"a {self.name} has orders up to {HIGHEST}, not {order}: nodes that are equally "
                 "far apart do not resolve it"
             )
+
+    def tabulate(self, order: int, points: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
+        """Return shape functions [point][node] and derivatives [dim][point][node] at points."""
+        import numpy
+
+        self.check_order(order)
         values, slopes = self._modes(order, points)
         nodal = numpy.linalg.inv(self._modes(order, self.nodes(order))[0])
         return values @ nodal, slopes @ nodal

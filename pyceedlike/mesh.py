@@ -55,8 +55,8 @@ class Mesh:
         boundaries: Mapping[str, Any] | None = None,
     ) -> None:
         if topology not in CELLS:
-            names = ", ".join(cell.name for cell in CELLS.values())
-            raise CeedIncompatibleError(f"a mesh is of one of {names}, not of topology {topology}")
+            names = ", ".join(f"TOPOLOGY_{cell.name.upper()}" for cell in CELLS.values())
+            raise CeedIncompatibleError(f"topology is one of {names}, not {topology!r}")
         self.cell = CELLS[topology]
         self.order = positive(order, "order")
         self.nodes = _table(nodes, "nodes", "iuf", "coordinates").astype("float64")

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _exchange
-from ._lib import LIBRARIES, Library
+from ._lib import LIBRARIES, CeedDimensionError, Library
 from ._object import Object
-from .box import Box, Ghost, ghost_from, ghost_of, ghost_struct, integers
+from .box import Box, Ghost, box_of, ghost_from, ghost_of, ghost_struct, integers
 from .ceed import Ceed
 from .fab import Fab
 from .fab_view import Components, Region
@@ -177,8 +177,9 @@ class MultiFab(Object):
     def set_fab(self, index: int, fab: Fab, *, keep_views: bool = False) -> None:
         """Put another fab in the place of one: memory of the solver, of the same valid box.
 
-        Ghost layers may differ. Views of the fab that was there are stale afterwards. Raises
-        CeedAccessError while such views live, unless they are to keep the old memory.
+        Ghost layers may differ. The fab that was there is on its own from then on, and its views
+        are stale. Raises CeedAccessError while such views live, unless they are to keep the old
+        memory.
         """
         if not isinstance(fab, Fab):
             raise TypeError(f"a Fab is wanted here, not {type(fab).__name__}")
@@ -197,9 +198,16 @@ class MultiFab(Object):
     ) -> None:
         """Give the MultiFab other boxes, with new fabs without values, as a regrid does.
 
-        ncomp and ghost are as they were unless they are given. Views of the old fabs are stale
-        afterwards. Raises CeedAccessError, with their number, while such views live;
-        with keep_views they keep the old memory until the last of them ends.
+        ncomp and ghost are as they were unless they are given. Fabs that were taken before are on
+        their own from then on, and views of them are stale: take mf[i] anew. Raises
+        CeedAccessError, with their number, while such views live; with keep_views they keep the
+        old memory until the last of them ends.
+
+        >>> mf = pyceedlike.Ceed().MultiFab([pyceedlike.Box([0], [3])])
+        >>> old = mf[0]
+        >>> mf.redefine([pyceedlike.Box([0], [7])])
+        >>> old == mf[0], old.box, mf[0].box
+        (False, Box((0,), (3,)), Box((0,), (7,)))
         """
         *lists, layers = _lists(self._library, boxes, owners, rank, 0 if ghost is None else ghost)
         if ghost is None:
@@ -303,10 +311,18 @@ class MultiFab(Object):
         """
         from .interop.numpy import blocks_of, write_batches
 
+        if not isinstance(tensors, Mapping):
+            raise TypeError(
+                "a dict of arrays by shape, as batch() gives, is wanted here, not "
+                f"{type(tensors).__name__}"
+            )
         groups = self._by_shape()
         batches, places = [], []
         for shape, tensor in tensors.items():
-            views = [fab.to_numpy("valid", components, order) for fab in groups.get(shape, ())]
+            if shape not in groups:
+                known = ", ".join(map(str, groups)) or "none"
+                raise CeedDimensionError(f"no block here has the shape {shape}: there are {known}")
+            views = [fab.to_numpy("valid", components, order) for fab in groups[shape]]
             layers = ghost_of(ghost, len(shape))
             what = f"the tensor of shape {shape}"
             batches.append(blocks_of(tensor, views, layers, order, what))
@@ -373,10 +389,7 @@ def _lists(
     library: Library, boxes: Iterable[Box], owners: Any, rank: int, ghost: Any
 ) -> tuple[Any, ...]:
     """Return what C takes: the number of boxes, boxes, owners, rank, ghost layers."""
-    boxes = list(boxes)
-    for box in boxes:
-        if not isinstance(box, Box):
-            raise TypeError(f"a Box is wanted here, not {type(box).__name__}")
+    boxes = list(map(box_of, boxes))
     structs = library.ffi.new("CeedBox[]", [box._pointer(library)[0] for box in boxes])
     ranks = library.ffi.NULL
     if owners is not None:

@@ -57,6 +57,7 @@ class Space:
         self.ceed = ceed
         self.mesh = mesh
         self.order = positive(order, "order")
+        mesh.cell.check_order(order)
         self.ncomp = positive(ncomp, "ncomp")
         self.q = order + 2 if q is None else positive(q, "q")
         self.offsets, self.nodes = self._nodes()

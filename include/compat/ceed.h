@@ -15,7 +15,7 @@ static inline int CeedInitOrAbort(const char *resource, Ceed *ceed) {
   const char *handler = getenv("CEED_ERROR_HANDLER"), *text = NULL;
   int code = CeedInit(resource, ceed);
 
-  if (!code) return handler ? code : CeedSetErrorHandler(*ceed, CeedErrorAbort);
+  if (!code) return handler && *handler ? code : CeedSetErrorHandler(*ceed, CeedErrorAbort);
   if (handler && (!strcmp(handler, "store") || !strcmp(handler, "return"))) return code;
   CeedGetErrorMessage(NULL, &text);
   fprintf(stderr, "%s:%d in CeedInit(): %s\n", __FILE__, __LINE__, text);

@@ -30,6 +30,8 @@ class _Memory:
 def adopt(mf: Any) -> MultiFab:
     """Return a MultiFab over the memory of one of pyAMReX."""
     amr = inspect.getmodule(mf)
+    if not hasattr(amr, "ParallelDescriptor"):
+        raise TypeError(f"a MultiFab of pyAMReX is wanted here, not {type(mf).__name__}")
     boxes = [_box_of(mf.box_array()[i]) for i in range(mf.size)]
     ghost = list(mf.n_grow_vect)
     ceed = Ceed(scalar=_SCALAR[str(amr.Config.precision)])

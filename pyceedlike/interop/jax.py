@@ -65,7 +65,7 @@ def check_precision(scalar: str) -> None:
 
     if scalar == "float64" and not jax.config.jax_enable_x64:
         raise CeedIncompatibleError(
-            "JAX would turn this float64 vector into float32: call "
+            "JAX would turn this float64 memory into float32: call "
             'jax.config.update("jax_enable_x64", True) first, or make it in float32'
         )
 

@@ -62,8 +62,13 @@ def read(path: str | os.PathLike) -> meshio.Mesh:
 
 def tables(mesh: meshio.Mesh) -> dict[str, Any]:
     """Return the arguments of Mesh: nodes, elements, their kind, and the named groups."""
+    import meshio
     import numpy
 
+    if not isinstance(mesh, meshio.Mesh):
+        raise TypeError(
+            f"a meshio.Mesh is wanted here, not {type(mesh).__name__}: Mesh.read(path) reads a file"
+        )
     kind, dim = _kind(mesh)
     topology, order, places = CELLS[kind]
     ours = sorted(range(len(places.split())), key=lambda n: places.split()[n][::-1])
@@ -130,7 +135,8 @@ def _flat(points: numpy.ndarray, dim: int, kind: str) -> numpy.ndarray:
     for axis in range(dim, points.shape[1]):
         if (points[:, axis] != points[0, axis]).any():
             raise CeedIncompatibleError(
-                f"{kind} elements fill {dim} dimensions, and the nodes vary along {'xyz'[axis]}: "
-                "curves and surfaces in space are not supported"
+                f"the elements are {kind} cells, and their nodes vary along {'xyz'[axis]}: curves "
+                "and surfaces in space are not supported. Gmsh leaves out what is in no physical "
+                f"group where there are some: put the {('surface', 'volume')[dim - 1]} in one, too"
             )
     return points[:, :dim]

@@ -155,10 +155,28 @@ def from_numbers(x: Any, scalar: str) -> numpy.ndarray:
 
     array = numpy.asarray(x)
     if array.size and array.dtype.kind not in "iuf":
-        raise TypeError(f"a vector takes real numbers; these are {array.dtype}")
+        raise TypeError(f"real numbers are wanted; these are {array.dtype}")
     numbers = array.astype(scalar)
     _check_integers(x, numbers)
     return numbers
+
+
+def values_for(x: Any, scalar: str) -> numpy.ndarray:
+    """Return the numbers of a list, or an array of this precision.
+
+    Raises CeedIncompatibleError for an array of another type, TypeError for what are no numbers.
+    """
+    import numpy
+
+    array = numpy.asarray(x)
+    if isinstance(x, (list, tuple, range)) or not array.ndim:
+        return from_numbers(x, scalar)
+    if array.dtype != scalar:
+        raise CeedIncompatibleError(
+            f"the array is {array.dtype}, the fab's values are {scalar}: convert it, by "
+            f"x.astype({scalar!r})"
+        )
+    return array
 
 
 def _check_integers(x: Any, numbers: numpy.ndarray) -> None:

@@ -131,7 +131,7 @@ class Plotfile:
     cell_sizes: list[list[float]]  # of each level
     coordinates: str  # "cartesian", "rz" or "spherical"
 
-    def __init__(self, path: pathlib.Path, fields: list[str] | None, copy: bool) -> None:
+    def __init__(self, path: pathlib.Path, fields: str | list[str] | None, copy: bool) -> None:
         self.path = path
         self._copy = copy
         lines = _Lines(path / "Header")
@@ -183,14 +183,19 @@ class Plotfile:
         path = self.path / (name + "_H")
         return _Place(path, 0, lines.number), numbers[1]
 
-    def _choose(self, fields: list[str] | None) -> list[int]:
-        self.fields = list(self._names if fields is None else fields)
-        missing = [name for name in self.fields if name not in self._names]
-        if missing or not self.fields:
+    def _choose(self, fields: str | list[str] | None) -> list[int]:
+        chosen = self._names if fields is None else [fields] if isinstance(fields, str) else fields
+        self.fields = list(chosen)
+        if not self.fields:
+            raise CeedIncompatibleError(f"no field is chosen of {', '.join(self._names)}")
+        return [self._find(name, self._names) for name in self.fields]
+
+    def _find(self, field: str, fields: list[str]) -> int:
+        if field not in fields:
             raise CeedIncompatibleError(
-                f"{self.path} has no field {missing}: its fields are {', '.join(self._names)}"
+                f"{self.path} has no field {field!r}: its fields are {', '.join(fields)}"
             )
-        return [self._names.index(name) for name in self.fields]
+        return fields.index(field)
 
     @cached_property
     def levels(self) -> list[Level]:
@@ -221,6 +226,7 @@ class Plotfile:
         """
         from .matplotlib import Plane, draw_levels
 
+        component = self._find(field, self.fields)
         planes = []
         for domain, ratio, sizes in zip(
             self.domains, [1, *self.ratios], self.cell_sizes, strict=True
@@ -229,7 +235,6 @@ class Plotfile:
             origin = [place - cell * size for place, cell, size in corners]
             index = None if index is None else index * ratio
             planes.append(Plane(domain, normal, index, sizes, origin))
-        component = self.fields.index(field)
         return draw_levels(self.levels, planes, component, axes, outlines, style)
 
     def __repr__(self) -> str:
@@ -527,11 +532,12 @@ class _Head(NamedTuple):
 
 
 def open(  # noqa: A001
-    path: str | os.PathLike[str], fields: list[str] | None = None, *, copy: bool = False
+    path: str | os.PathLike[str], fields: str | list[str] | None = None, *, copy: bool = False
 ) -> Plotfile:
     """Return a plotfile of AMReX; blocks are read when they are asked for.
 
-    path is the folder. fields are the names of those to read, in that order; None is all of them.
+    path is the folder. fields are the names of those to read, in that order, or the name of one;
+    None is all of them.
     A mapped file must stay as it is while its fabs live: where it is cut off, the operating system
     ends the process with SIGBUS. With copy=True blocks are read into memory, none is mapped.
     Raises PlotfileError, which begins with the file and the line or byte, for what is broken, there

@@ -505,6 +505,20 @@ static int the_environment_chooses_the_handler(void) {
   return TEST_PASSED;
 }
 
+static int a_handler_that_there_is_not_is_an_error_with_the_list(void) {
+  Ceed other = NULL;
+
+  setenv("CEED_ERROR_HANDLER", "Abort", 1);
+  ASSERT_CODE(CEED_ERROR_UNSUPPORTED, CeedInit("/cpu/self", &other));
+  ASSERT_SAYS("CEED_ERROR_HANDLER=Abort is none of store, return, exit, abort");
+  ASSERT(!other);
+  setenv("CEED_ERROR_HANDLER", "", 1);
+  ASSERT_EQ(CeedInit("/cpu/self", &other), CEED_ERROR_SUCCESS);
+  unsetenv("CEED_ERROR_HANDLER");
+  ASSERT_EQ(CeedDestroy(&other), CEED_ERROR_SUCCESS);
+  return TEST_PASSED;
+}
+
 static int errors_without_a_context_are_stored_whatever_the_environment_says(void) {
   setenv("CEED_ERROR_HANDLER", "abort", 1);
   ASSERT_CODE(CEED_ERROR_UNSUPPORTED, CeedInit("/no/such", &(Ceed){NULL}));
@@ -803,6 +817,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(the_handler_exit_prints_the_place_and_exits_with_the_code),
     BEHAVIOUR(the_handler_abort_prints_the_place_and_aborts),
     BEHAVIOUR(the_environment_chooses_the_handler),
+    BEHAVIOUR(a_handler_that_there_is_not_is_an_error_with_the_list),
     BEHAVIOUR(errors_without_a_context_are_stored_whatever_the_environment_says),
     BEHAVIOUR(the_loaded_version_is_the_version_of_the_header),
     BEHAVIOUR(versions_compare_part_by_part),

@@ -13,7 +13,7 @@ from fields import (
 )
 
 import pyceedlike
-from pyceedlike import Box, Fab
+from pyceedlike import Box, CeedIncompatibleError, Fab
 
 
 def test_at_has_the_cell_of_each_index(fab):
@@ -117,6 +117,51 @@ def test_at_sets_what_it_names():
     fab.at[[-3, 0], [3, -6], 2] = [5.0, 6.0]
     wanted[[0, 3], [9, 0], 2] = [5.0, 6.0]
     assert np.array_equal(fab.to_numpy(), wanted)
+
+
+@pytest.mark.parametrize("value", [2, [1, 2.5], (3,), range(2), np.float32(0.5), np.int64(7)],
+                         ids=repr)  # fmt: skip
+def test_at_takes_numbers_of_python(value):
+    fab = numbered((1, 1, "float64"))
+    fab.at[-2:0, 0] = value
+    assert np.array_equal(fab.at[-2:0, 0], np.broadcast_to(np.array(value, float), 2))
+
+
+@pytest.mark.parametrize(
+    ("scalar", "other"),
+    [("float32", "float64"), ("float64", "float32"), ("float64", "int64"), ("float64", "complex")],
+)
+def test_at_converts_no_array_to_another_type(scalar, other):
+    fab = numbered((1, 1, scalar))
+    before = fab.to_numpy(copy=True)
+    with pytest.raises(CeedIncompatibleError, match=rf"array is {other}.* x\.astype\('{scalar}'\)"):
+        fab.at[-2:0, 0] = np.ones(2, other)
+    assert np.array_equal(fab.to_numpy(), before)
+
+
+def test_at_converts_no_tensor_to_another_type():
+    torch = pytest.importorskip("torch")
+    fab = numbered((1, 1, "float64"))
+    with pytest.raises(CeedIncompatibleError, match=r"array is float32"):
+        fab.at[-2:0, 0] = torch.ones(2)
+
+
+@pytest.mark.parametrize("value", [1j, [1, 2j], np.complex128(2)], ids=repr)
+def test_at_takes_no_complex_numbers(value):
+    with pytest.raises(TypeError, match="real numbers are wanted; these are complex128"):
+        numbered((1, 1, "float64")).at[-2:0, 0] = value
+
+
+def test_writing_a_part_of_memory_without_values_names_the_remedy():
+    ceed = pyceedlike.Ceed()
+    fab, boxes = ceed.Fab(Box([0], [3])), ceed.MultiFab([Box([0], [3])])
+    with pytest.raises(pyceedlike.CeedExportError, match=r"no values yet.* set_value\(0\.0\)"):
+        fab.at[0:2] = 1.0
+    with pytest.raises(pyceedlike.CeedExportError, match=r"no values yet.* set_value\(0\.0\)"):
+        boxes.scatter({(4,): np.ones((1, 1, 4))})
+    fab.set_value(0.0)
+    fab.at[0:2] = 1.0
+    assert fab.to_numpy().ravel().tolist() == [1, 1, 0, 0]
 
 
 def test_at_is_a_view_where_numpys_index_is():

@@ -282,7 +282,9 @@ def test_the_command_takes_expressions(tmp_path):
     assert not (tmp_path / "pair.F90").exists()
 
 
-@pytest.mark.parametrize("wrong", ["laws:nothing", "nowhere:product", "laws", "laws:native"])
+@pytest.mark.parametrize(
+    "wrong", ["laws:nothing", "nowhere:product", "laws", "laws:native", "math:sin"]
+)
 def test_the_command_says_what_is_wrong(wrong, tmp_path, capfd):
     from pyceedlike.__main__ import main
 

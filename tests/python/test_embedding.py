@@ -45,6 +45,13 @@ def fill(x, out):
 def fill_both(x, y, *, out):
     out[0][:], out[1][:] = y, x
 
+def fill_and_return(x, y, *, out):
+    fill_both(x, y, out=out)
+    return out[0], out[1]
+
+def fills_nothing(x, out=None):
+    return 5 * x
+
 def fill_and_fail(x, out):
     out[:] = 3 * x
     raise ValueError("not like this")
@@ -166,6 +173,14 @@ def test_a_function_fills_the_outputs_that_it_asks_for(call, ceed, x, y):
     assert [values_of(v).tolist() for v in outputs] == [[3, 6, 9, 12], [1, 2, 3, 4]]
 
 
+def test_a_function_may_return_the_outputs_that_it_has_filled(call, x, y, ceed):
+    outputs = ceed.Vector(4), ceed.Vector(4)
+    call("fill_and_return", [x, y], outputs)
+    assert [values_of(v).tolist() for v in outputs] == [[5, 6, 7, 8], [1, 2, 3, 4]]
+    call("numpy:modf", [x], outputs)
+    assert [values_of(v).tolist() for v in outputs] == [[0, 0, 0, 0], [1, 2, 3, 4]]
+
+
 def test_a_vector_without_values_is_an_output(call, ceed, x):
     y = ceed.Vector(4)
     call("double", [x], [y])
@@ -240,6 +255,11 @@ def test_an_array_that_is_kept_stays_alive_and_locks_nothing(call, functions, x)
         ("text", pyceedlike.CeedDimensionError, "output 1 has shape (), (4,) is wanted"),
         ("longer", pyceedlike.CeedDimensionError, "output 1 has shape (5,), (4,) is wanted"),
         ("square", pyceedlike.CeedDimensionError, "output 1 has shape (2, 2), (4,) is wanted"),
+        (
+            "fills_nothing",
+            pyceedlike.CeedIncompatibleError,
+            "fills_nothing: a function with a para",
+        ),
         ("integers", pyceedlike.CeedIncompatibleError, "output 1 is int32, float"),
         ("leaves", SystemExit, "SystemExit: 3, at functions.py:"),
         ("fill_and_fail", ValueError, "ValueError: not like this, at functions.py:"),

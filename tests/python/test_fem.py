@@ -1268,3 +1268,9 @@ def test_data_are_set_where_the_active_output_is_added_to(ceed):
     op.apply_add_active(vector_of(ceed, [1, 2, 3]), v)
     np.testing.assert_array_equal(values_of(v), [2, 3, 4])
     np.testing.assert_array_equal(values_of(w), [2, 4, 6])
+
+
+@pytest.mark.parametrize("name", [3, None, b"u", ("u", "v")])
+def test_a_name_that_is_no_text_is_refused(ceed, name):
+    with pytest.raises(TypeError, match=f"a name is a str, not {type(name).__name__}"):
+        ceed.QFunctionByName(name)

@@ -184,7 +184,7 @@ def test_scalar_arrays_are_integers():
         (np.True_, "True.* is no solver index of axis x: masks"),
         ([True] * 8, "a mask is no solver index of axis x: masks select"),
         (None, "a new axis"),
-        ((0, 0), "2 indices for the 1 axes"),
+        ((0, 0), "2 indices for the 1 axis of"),
         ((..., ...), "one Ellipsis"),
         (5, r"5 is outside of axis x, which is -3\.\.4"),
     ],

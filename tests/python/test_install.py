@@ -162,6 +162,55 @@ def test_a_fortran_program_builds_by_pkg_config(library, installed, pkg_config, 
     assert run(axpy / "program") == GOOD
 
 
+def commands(page):
+    """Return the commands by which a page builds programs, each followed by the program."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
+    builds = [block for block in blocks if re.search(r"^(cc|gfortran) ", block, re.MULTILINE)]
+    lines = "".join(builds).splitlines()
+    compiles = re.compile(r"(cc|c\+\+|gfortran) (?!-c )")
+    others = ("make ", "cmake ")  # the library is installed, and CMake has tests of its own
+    return [
+        line + (" && ./a.out && rm a.out" if compiles.match(line) else "")
+        for line in lines
+        if not line.startswith(others)
+    ]
+
+
+@pytest.fixture(scope="module")
+def shell(installed, tmp_path_factory):
+    """A function that runs commands as a user does after `make install PREFIX=$HOME/.local`."""
+    need("pkg-config", "cc", "c++", "gfortran")
+    home = tmp_path_factory.mktemp("home")
+    make("install", f"BUILD={installed.parent / 'build'}", f"PREFIX={home / '.local'}")
+    path = f"{pathlib.Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    left_out = ("PKG_CONFIG_PATH", "LD_LIBRARY_PATH")
+    environment = {k: v for k, v in ENVIRONMENT.items() if k not in left_out}
+    environment |= {"HOME": str(home), "PATH": path}
+
+    def run_all(lines, folder, **variables):
+        return run("sh", "-ec", "\n".join(lines), cwd=folder, env=environment | variables)
+
+    return run_all
+
+
+@pytest.mark.parametrize(
+    ("page", "count"), [("README.md", 2), ("docs/c.md", 1), ("docs/solvers.md", 5)]
+)
+def test_programs_build_and_start_by_the_commands_of_a_page(page, count, shell, axpy):
+    for source in axpy.glob("axpy.*"):
+        for name in ("program", "solver"):
+            shutil.copy(source, axpy / f"{name}{source.suffix}")
+    assert shell(commands(page), axpy) == count * GOOD
+
+
+def test_the_example_of_tensors_builds_by_the_commands_of_its_page(shell, tmp_path):
+    folder = dlpack_folders().get("1") or pytest.skip("no dlpack.h of version 1 is here")
+    example = shutil.copytree(EXAMPLES / "dlpack", tmp_path / "dlpack")
+    export = "export PKG_CONFIG_PATH=$HOME/.local/lib/pkgconfig"
+    lines = [export, *commands("examples/dlpack/README.md")]
+    assert shell(lines, example, CPATH=str(folder)) == 2 * "smoothed sine: good\n"
+
+
 def test_a_program_for_libceed_builds_by_pkg_config(installed, pkg_config, tmp_path):
     program = tmp_path / "program.c"
     program.write_text(

@@ -92,6 +92,10 @@ def test_an_order_that_the_nodes_of_a_simplex_do_not_resolve_is_refused(cell):
     np.testing.assert_allclose(cell.tabulate(10, points)[0].sum(axis=1), 1, atol=1e-9)
     with pytest.raises(pyceedlike.CeedUnsupportedError, match="orders up to 10, not 11"):
         cell.tabulate(11, points)
+    nodes = cell.lattice(1)
+    mesh = Mesh(nodes, [range(len(nodes))], cell.topology)
+    with pytest.raises(pyceedlike.CeedUnsupportedError, match="orders up to 10, not 11"):
+        mesh.space(pyceedlike.Ceed(), 11)
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
@@ -412,9 +416,10 @@ def test_a_degenerate_element_is_named():
         Mesh(nodes, [[0, 1, 2]], pyceedlike.TOPOLOGY_TRIANGLE)
 
 
-def test_other_kinds_of_elements_are_refused():
-    with pytest.raises(pyceedlike.CeedIncompatibleError, match="line, quad, hex, triangle, tet"):
-        Mesh(SQUARE, [[0, 1, 2, 3]], pyceedlike.TOPOLOGY_PRISM)
+@pytest.mark.parametrize("topology", [pyceedlike.TOPOLOGY_PRISM, "triangle"])
+def test_other_kinds_of_elements_are_refused(topology):
+    with pytest.raises(pyceedlike.CeedIncompatibleError, match=r"TOPOLOGY_HEX, .*, not"):
+        Mesh(SQUARE, [[0, 1, 2, 3]], topology)
 
 
 def test_a_side_of_three_elements_is_refused():

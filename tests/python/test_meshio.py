@@ -130,6 +130,18 @@ def test_cells_that_are_no_elements_are_named(cells, text):
         Mesh.from_meshio(meshio.Mesh(POINTS, cells))
 
 
+def test_lines_that_are_left_of_a_surface_are_refused_with_the_remedy():
+    square = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]
+    lines = meshio.Mesh(square, {"line": [[0, 1], [1, 2], [2, 3], [3, 0]]})
+    with pytest.raises(pyceedlike.CeedIncompatibleError, match=r"along y.* put the surface in one"):
+        Mesh.from_meshio(lines)
+
+
+def test_a_path_in_the_place_of_a_mesh_is_refused_with_the_remedy():
+    with pytest.raises(TypeError, match=r"not str: Mesh\.read\(path\) reads a file"):
+        Mesh.from_meshio("square.msh")
+
+
 def test_surfaces_in_space_are_refused():
     points = np.array(POINTS, float)
     points[5, 2] = 1

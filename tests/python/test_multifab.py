@@ -302,6 +302,15 @@ def test_scatter_writes_nothing_where_one_array_does_not_fit():
         lambda mf: mf.set_fab(0, mf),
         lambda mf: mf.copy_from(mf[0]),
         lambda mf: mf.redefine([([0], [1])]),
+        lambda mf: mf.gather((0, 1)),
+        lambda mf: mf.scatter(np.ones((1, 1, 2))),
+        lambda mf: mf.ceed.Fab((8, 8)),
+        lambda mf: mf[0].resize((8, 8)),
+        lambda mf: mf[0].copy_from(np.ones(2)),
+        lambda mf: mf[0].at([1.0, 2.0]),
+        lambda mf: pyceedlike.Fab.from_vector(np.ones(2), Box([0], [1])),
+        lambda mf: pyceedlike.Fab.from_vector(mf[0].vector(), (0, 1)),
+        lambda mf: pyceedlike.MultiFab.from_amrex(np.ones(2)),
     ],
 )
 def test_objects_of_other_kinds_are_errors(call):
@@ -331,7 +340,10 @@ def test_components_can_be_batched_alone():
     [
         ({(2, 3): np.zeros((1, 1, 2, 3))}, r"the tensor of shape \(2, 3\) is \(1, 1, 2, 3\)"),
         ({(2, 3): np.zeros((2, 1, 3, 2))}, "for 1 blocks"),
-        ({(9, 9): np.zeros((1, 1, 9, 9))}, "for 0 blocks"),
+        (
+            {(9, 9): np.zeros((1, 1, 9, 9))},
+            r"no block here has the shape \(9, 9\): there are \(2, 3\)",
+        ),
     ],
 )
 def test_tensors_of_other_shapes_are_errors(tensors, text):

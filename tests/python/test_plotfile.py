@@ -120,8 +120,20 @@ def test_fields_can_be_chosen(tmp_path, version, numbers):
 
 def test_a_field_that_is_not_there_is_an_error(tmp_path):
     path = writer(tmp_path).write()
-    with pytest.raises(pyceedlike.CeedIncompatibleError, match=r"no field \['heat'\]: its fields"):
+    with pytest.raises(
+        pyceedlike.CeedIncompatibleError, match=r"no field 'heat': its fields are field \(0\)"
+    ):
         plotfile.open(path, fields=["heat"])
+    with pytest.raises(
+        pyceedlike.CeedIncompatibleError, match=r"no field 'heat': its fields are field \(0\)"
+    ):
+        plotfile.open(path).plot("heat")
+    with pytest.raises(pyceedlike.CeedIncompatibleError, match="no field is chosen"):
+        plotfile.open(path, fields=[])
+
+
+def test_a_name_is_that_of_one_field(tmp_path):
+    assert plotfile.open(writer(tmp_path).write(), fields="field (1)").fields == ["field (1)"]
 
 
 @pytest.mark.parametrize("dim", [2, 3])
