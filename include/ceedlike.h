@@ -1167,7 +1167,8 @@ int CeedQFunctionContextReferenceCopy(CeedQFunctionContext ctx, CeedQFunctionCon
 /// Ownership: copies, borrows or takes `data` as `copy_mode` says; taken data are released with
 ///            free().
 /// Errors:    CEED_ERROR_ACCESS while the data are out; CEED_ERROR_DIMENSION where a registered
-///            field does not fit.
+///            field does not fit; CEED_ERROR_INCOMPATIBLE for data that are the context's own, or
+///            that its destroy function would be given, already.
 int CeedQFunctionContextSetData(CeedQFunctionContext ctx, CeedMemType mem_type,
                                 CeedCopyMode copy_mode, size_t size, void *data);
 
