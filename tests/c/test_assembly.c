@@ -183,6 +183,42 @@ TEST(blocks_of_the_diagonal_couple_the_components_of_a_node) {
   return TEST_PASSED;
 }
 
+// One element around a period, whose last column of nodes is its first.
+TEST(a_node_that_an_element_has_twice_has_the_sum_of_its_pairs) {
+  for (int interlaced = 0; interlaced < 2; interlaced++) {
+    Box box;
+    CeedOperator op = NULL;
+    CeedVector blocks = NULL, diagonal = NULL;
+    CeedSize length;
+    double *dense;
+
+    PASSES(BoxCreate(&box, 2, 1, 2, 3, 2));
+    for (CeedInt i = 2; i < box.elem_size; i += 3) box.offsets[i] -= 2;
+    length = 2 * box.num_nodes;
+    PASSES(CoupledCreate(&box, interlaced, &op));
+    dense = Columns(op);
+    ASSERT_OK(CeedVectorCreate(ceed, length, &diagonal));
+    ASSERT_OK(CeedOperatorLinearAssembleDiagonal(op, diagonal, CEED_REQUEST_IMMEDIATE));
+    for (CeedSize i = 0; i < length; i++) {
+      ASSERT_CLOSE(Entry(diagonal, i), dense[i * length + i], 50 * TOLERANCE);
+    }
+    ASSERT_OK(CeedVectorCreate(ceed, 2 * length, &blocks));
+    ASSERT_OK(CeedOperatorLinearAssemblePointBlockDiagonal(op, blocks, CEED_REQUEST_IMMEDIATE));
+    for (CeedSize k = 0; k < 2 * length; k++) {
+      CeedSize node = k / 4, out = k / 2 % 2, in = k % 2;
+      CeedSize row = interlaced ? 2 * node + out : node + out * box.num_nodes;
+      CeedSize col = interlaced ? 2 * node + in : node + in * box.num_nodes;
+      ASSERT_CLOSE(Entry(blocks, k), dense[row * length + col], 50 * TOLERANCE);
+    }
+    free(dense);
+    CeedVectorDestroy(&blocks);
+    CeedVectorDestroy(&diagonal);
+    CeedOperatorDestroy(&op);
+    BoxDestroy(&box);
+  }
+  return TEST_PASSED;
+}
+
 TEST(the_transpose_is_that_of_the_matrix) {
   Box box;
   CeedOperator op = NULL;
@@ -503,6 +539,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(the_matrix_is_the_one_written_down_by_hand),
     BEHAVIOUR(the_diagonal_is_that_of_the_matrix),
     BEHAVIOUR(blocks_of_the_diagonal_couple_the_components_of_a_node),
+    BEHAVIOUR(a_node_that_an_element_has_twice_has_the_sum_of_its_pairs),
     BEHAVIOUR(the_transpose_is_that_of_the_matrix),
     BEHAVIOUR(the_assembled_function_has_a_component_for_each_pair),
     BEHAVIOUR(a_composite_is_assembled_as_the_sum_of_its_parts),
