@@ -1501,6 +1501,9 @@ int CeedOperatorApplyTranspose(CeedOperator op, CeedVector in, CeedVector out,
 ///
 /// Ownership: gives references. BuildOrUpdate writes into `*assembled` where it is not NULL, and
 ///            leaves `*rstr` as it is then.
+/// Errors:    as those of CeedOperatorApply(): after that of the QFunction, here and for the
+///            diagonal and the matrix, what was to be written is unspecified and its state counts
+///            on.
 int CeedOperatorLinearAssembleQFunction(CeedOperator op, CeedVector *assembled,
                                         CeedElemRestriction *rstr, CeedRequest *request);
 int CeedOperatorLinearAssembleQFunctionBuildOrUpdate(CeedOperator op, CeedVector *assembled,

@@ -426,43 +426,49 @@ int CeedOperatorLinearAssembleSymbolic(CeedOperator op, CeedSize *num_entries, C
 // The matrix
 // ------------------------------------------------------------------------------------------------
 
-static int FillValues(CeedOperator op, CeedSize count, CeedScalar *values) {
+static int AssembleMatrix(CeedOperator op, CeedSize start, CeedSize count, CeedVector values) {
   CeedRun run;
   Assembly a;
   int code;
 
-  CeedCall(CeedAssemblyBegin(op, NULL, false, &run));
+  CeedCall(CeedAssemblyBegin(op, values, true, &run));
   code = Assemble(&run, &a);
-  for (CeedSize k = 0; !code && k < count; k++) {
-    Place p = PlaceOf(a.out.rstr, a.in.rstr, k);
-    values[k] = Entry(&a, &p);
+  if (!code) {
+    CeedScalar *to = run.arguments.list[run.arguments.count - 1].to + start;
+    for (CeedSize k = 0; k < count; k++) {
+      Place p = PlaceOf(a.out.rstr, a.in.rstr, k);
+      to[k] = Entry(&a, &p);
+    }
+    run.has_written = true;
   }
   free(a.D);
   return CeedRunEnd(&run, code);
 }
 
+static int MatrixOfParts(CeedOperator op, CeedVector values) {
+  CeedInt num_parts = CeedOperatorNumParts(op);
+  CeedSize start = 0, count;
+
+  CeedCall(TryAssembly(op, values, false));
+  CeedCall(CeedVectorSetValue(values, 0));
+  for (CeedInt i = 0; i < num_parts; i++, start += count) {
+    CeedCall(CountEntries(CeedOperatorPart(op, i), &count));
+    CeedCall(AssembleMatrix(CeedOperatorPart(op, i), start, count, values));
+  }
+  return CEED_ERROR_SUCCESS;
+}
+
 int CeedOperatorLinearAssemble(CeedOperator op, CeedVector values) {
-  CeedInt num_parts;
   CeedSize count;
-  CeedScalar *to;
-  int code = CEED_ERROR_SUCCESS;
+  int code;
 
   CeedCall(CeedOperatorLinearAssembleGetNumEntries(op, &count));
-  num_parts = CeedOperatorNumParts(op);
   CeedCall(CeedObjectCheck(values, CEED_KIND_VECTOR));
   CeedCall(CeedVectorLengthCheck(values, count, "values"));
-  CeedCall(TryAssembly(op, values, false));
-  CeedCall(CeedVectorAcquireWrite(values, CEED_MEM_HOST, false, &to, "LinearAssemble"));
   CeedObjectRefer(op);
-  for (CeedInt i = 0; !code && i < num_parts; i++) {
-    code = CountEntries(CeedOperatorPart(op, i), &count);
-    if (!code) code = FillValues(CeedOperatorPart(op, i), count, to);
-    to += count;
-  }
+  CeedObjectRefer(values);
+  code = MatrixOfParts(op, values);
+  (void)CeedVectorDestroy(&values);
   (void)CeedOperatorDestroy(&op);
-  if (code) {
-    CeedVectorCancelWrite(values);
-    return code;
-  }
-  return CeedVectorReleaseWrite(values);
+  return code;
 }
