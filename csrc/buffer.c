@@ -62,11 +62,16 @@ int CeedMemoryCheck(Ceed ceed, CeedMemType mem_type, const void *data) {
 // The word
 // ------------------------------------------------------------------------------------------------
 
-static void Count(char *text, size_t size, size_t *used, uint64_t count, const char *one,
-                  const char *many) {
+/* Add how many units a field of the word counts. */
+static void Count(char *text, size_t size, size_t *used, uint64_t word, uint64_t field,
+                  uint64_t unit, const char *one, const char *many) {
+  uint64_t count = (word & field) / unit - (field == REFS); /* but the vector's own */
+  bool is_full = (word & field) == field && field != unit;
+
   if (!count || *used >= size) return;
-  *used += (size_t)snprintf(text + *used, size - *used, "%s%llu %s", *used ? ", " : "",
-                            (unsigned long long)count, count == 1 ? one : many);
+  *used += (size_t)snprintf(text + *used, size - *used, "%s%llu %s%s", *used ? ", " : "",
+                            (unsigned long long)count, count == 1 ? one : many,
+                            is_full ? ", the most that there can be" : "");
 }
 
 int CeedBufferRefuse(Ceed ceed, uint64_t word, const char *what) {
@@ -77,15 +82,14 @@ int CeedBufferRefuse(Ceed ceed, uint64_t word, const char *what) {
     return CeedError(ceed, CEED_ERROR_ACCESS, "%s refused: the memory is just being replaced",
                      what);
   }
-  Count(text, sizeof text, &used, (word & WRITER_ONE) / WRITER_ONE, "writer's array is out", "");
-  Count(text, sizeof text, &used, (word & READERS) / READER_ONE, "reader's array is out",
+  Count(text, sizeof text, &used, word, WRITER_ONE, WRITER_ONE, "writer's array is out", "");
+  Count(text, sizeof text, &used, word, READERS, READER_ONE, "reader's array is out",
         "readers' arrays are out");
-  Count(text, sizeof text, &used, (word & SHARED) / SHARED_ONE, "writable view lives",
+  Count(text, sizeof text, &used, word, SHARED, SHARED_ONE, "writable view lives",
         "writable views live");
-  Count(text, sizeof text, &used, (word & LEASES) / LEASE_ONE, "read lease lives",
-        "read leases live");
-  Count(text, sizeof text, &used, word / WRITE_LEASE_ONE, "write lease lives", "");
-  Count(text, sizeof text, &used, (word & REFS) - 1, "read-only view or pin lives",
+  Count(text, sizeof text, &used, word, LEASES, LEASE_ONE, "read lease lives", "read leases live");
+  Count(text, sizeof text, &used, word, WRITE_LEASE_ONE, WRITE_LEASE_ONE, "write lease lives", "");
+  Count(text, sizeof text, &used, word, REFS, REF_ONE, "read-only view or pin lives",
         "read-only views or pins live");
   return CeedError(ceed, CEED_ERROR_ACCESS,
                    "%s refused: %s; restore the arrays that are out, and drop the views (in Python "

@@ -181,8 +181,9 @@ typedef struct CeedOperatorField_private *CeedOperatorField;
 int CeedInit(const char *resource, Ceed *ceed);
 
 /// Let a device context order its work on a stream of the caller (a CUstream, a hipStream_t, a
-/// DPCTLSyclQueueRef); NULL, as at first, is the default stream, of SYCL a queue of our own. Copies between memory types wait for what the stream
-/// has been given before, and are done when the call that needs them returns.
+/// DPCTLSyclQueueRef); NULL, as at first, is the default stream, of SYCL a queue of our own. Copies
+/// between memory types wait for what the stream has been given before, and are done when the call
+/// that needs them returns.
 ///
 /// Ownership: borrows the stream.
 /// Errors:    CEED_ERROR_UNSUPPORTED on a host context: it has no streams.
@@ -453,7 +454,8 @@ int CeedVectorToDLPackVersioned(Ceed ceed, CeedVector vec, CeedMemType mem_type,
 ///
 /// Ownership: gives the caller a tensor, as above.
 /// Errors:    CEED_ERROR_DIMENSION when the shape reaches outside the vector or a stride is
-///            negative; CEED_ERROR_ACCESS as the mode says, with the counts in the text;
+///            negative; CEED_ERROR_ACCESS as the mode says, and for one more than 1023 leases,
+///            16383 writable exports, or 65534 of the others, with the counts in the text;
 ///            CEED_ERROR_INCOMPLETE without values (for a pin: without memory of that type).
 int CeedVectorExport(CeedVector vec, CeedMemType mem_type, CeedExportMode mode, CeedInt ndim,
                      const int64_t *shape, const int64_t *strides,
@@ -892,8 +894,8 @@ int CeedMultiFabSetValue(CeedMultiFab mf, CeedScalar value);
 int CeedMultiFabFillGhosts(CeedMultiFab mf, const CeedInt *period);
 
 /// Copy the valid cells of one MultiFab to the valid cells of another, where both have them in this
-/// process: what a regrid keeps. Both have the same centring and number of components; they may share
-/// fabs, or fabs of them memory of one vector.
+/// process: what a regrid keeps. Both have the same centring and number of components; they may
+/// share fabs, or fabs of them memory of one vector.
 ///
 /// Errors: as above.
 int CeedMultiFabCopy(CeedMultiFab mf, CeedMultiFab mf_copy);
@@ -1101,8 +1103,8 @@ int CeedBasisReferenceCopy(CeedBasis basis, CeedBasis *basis_copy);
 /// CEED_EVAL_WEIGHT gives [element][point] and takes CEED_VECTOR_NONE for u. CEED_TRANSPOSE goes
 /// from points to nodes, where it sums over points and directions.
 ///
-/// Errors: CEED_ERROR_DIMENSION for other lengths; CEED_ERROR_INCOMPATIBLE for vectors over the same
-///         memory.
+/// Errors: CEED_ERROR_DIMENSION for other lengths; CEED_ERROR_INCOMPATIBLE for vectors over the
+///         same memory.
 int CeedBasisApply(CeedBasis basis, CeedInt num_elem, CeedTransposeMode t_mode,
                    CeedEvalMode eval_mode, CeedVector u, CeedVector v);
 
@@ -1169,7 +1171,8 @@ int CeedQFunctionContextReferenceCopy(CeedQFunctionContext ctx, CeedQFunctionCon
 /// Ownership: copies, borrows or takes `data` as `copy_mode` says; taken data are released with
 ///            free().
 /// Errors:    CEED_ERROR_ACCESS while the data are out; CEED_ERROR_DIMENSION where a registered
-///            field does not fit.
+///            field does not fit; CEED_ERROR_INCOMPATIBLE for data that are the context's own, or
+///            that its destroy function would be given, already.
 int CeedQFunctionContextSetData(CeedQFunctionContext ctx, CeedMemType mem_type,
                                 CeedCopyMode copy_mode, size_t size, void *data);
 
@@ -1261,20 +1264,20 @@ typedef int (*CeedQFunctionUser)(void *ctx, CeedInt Q, const CeedScalar *const *
 /// Stands for "no QFunction", where a Jacobian or a transpose may be given.
 extern const CeedQFunction CEED_QFUNCTION_NONE;
 
-/// Make a QFunction. `vec_length` is the number that Q must be a multiple of, usually 1: that of all
-/// points together is the caller's to see to, the backend sees to that of each call. `source` is
-/// "file:name" or NULL.
+/// Make a QFunction. `vec_length` is the number that Q must be a multiple of, usually 1: that of
+/// all points together is the caller's to see to, the backend sees to that of each call. `source`
+/// is "file:name" or NULL.
 ///
 /// Ownership: copies `source`; borrows `f`. Gives a reference; release it with
 ///            CeedQFunctionDestroy().
 int CeedQFunctionCreateInterior(Ceed ceed, CeedInt vec_length, CeedQFunctionUser f,
                                 const char *source, CeedQFunction *qf);
 
-/// A routine that computes on vectors, for all points at once: one of size*Q entries for each field,
-/// in the same layout. `in` is locked for reading. `out` are vectors of the library's own without
-/// values: write all entries, or give them memory that has the results, which is not copied then, by
-/// CeedVectorTakeFromDLPack() or by CeedVectorSetArray(); that of CEED_USE_POINTER stays until apply
-/// returns. Other than 0 is an error, as of a CeedQFunctionUser.
+/// A routine that computes on vectors, for all points at once: one of size*Q entries for each
+/// field, in the same layout. `in` is locked for reading. `out` are vectors of the library's own
+/// without values: write all entries, or give them memory that has the results, which is not copied
+/// then, by CeedVectorTakeFromDLPack() or by CeedVectorSetArray(); that of CEED_USE_POINTER stays
+/// until apply returns. Other than 0 is an error, as of a CeedQFunctionUser.
 typedef int (*CeedQFunctionShellUser)(void *ctx, CeedInt Q, const CeedVector *in,
                                       const CeedVector *out);
 
@@ -1445,8 +1448,8 @@ int CeedOperatorFieldGetData(CeedOperatorField op_field, const char **field_name
 /// Ownership: keeps a reference of its own.
 int CeedOperatorCompositeAddSub(CeedOperator composite_op, CeedOperator sub_op);
 
-/// The parts of a composite operator, lent; NULL where none has the name. The list is lent until the
-/// next CeedOperatorCompositeAddSub().
+/// The parts of a composite operator, lent; NULL where none has the name. The list is lent until
+/// the next CeedOperatorCompositeAddSub().
 int CeedOperatorCompositeGetNumSub(CeedOperator op, CeedInt *num_suboperators);
 int CeedOperatorCompositeGetSubList(CeedOperator op, CeedOperator **sub_operators);
 int CeedOperatorCompositeGetSubByName(CeedOperator op, const char *op_name, CeedOperator *sub_op);
@@ -1490,27 +1493,30 @@ int CeedOperatorApplyAddActive(CeedOperator op, CeedVector in, CeedVector out,
 int CeedOperatorApplyJacobian(CeedOperator op, CeedVector in, CeedVector out, CeedRequest *request);
 
 /// Apply the transpose, of the Jacobian: with the QFunction `dqfT` where there is one, else by
-/// assembling that of the Jacobian, or an operator's own, which must be linear then. `in` has the length of the operator's output, `out` that
-/// of its input.
+/// assembling that of the Jacobian, or an operator's own, which must be linear then. `in` has the
+/// length of the operator's output, `out` that of its input.
 int CeedOperatorApplyTranspose(CeedOperator op, CeedVector in, CeedVector out,
                                CeedRequest *request);
 
 /// Assemble a linear QFunction: the derivative of every active output component by every active
 /// input component, at every point. Of an operator with a Jacobian it is that of the Jacobian, here
-/// and for the diagonal and the matrix. `rstr` has a component for each pair, inputs slowest, in the
-/// layout that CeedElemRestrictionGetLLayout() tells.
+/// and for the diagonal and the matrix. `rstr` has a component for each pair, inputs slowest, in
+/// the layout that CeedElemRestrictionGetLLayout() tells.
 ///
 /// Ownership: gives references. BuildOrUpdate writes into `*assembled` where it is not NULL, and
 ///            leaves `*rstr` as it is then.
+/// Errors:    as those of CeedOperatorApply(): after that of the QFunction, here and for the
+///            diagonal and the matrix, what was to be written is unspecified and its state counts
+///            on.
 int CeedOperatorLinearAssembleQFunction(CeedOperator op, CeedVector *assembled,
                                         CeedElemRestriction *rstr, CeedRequest *request);
 int CeedOperatorLinearAssembleQFunctionBuildOrUpdate(CeedOperator op, CeedVector *assembled,
                                                      CeedElemRestriction *rstr,
                                                      CeedRequest *request);
 
-/// The diagonal of a linear operator from a vector to one of the same length; set or added. An entry
-/// is the sum over the points of its element of products with the full matrices of the bases: the
-/// cost is for small orders, and for preconditioners.
+/// The diagonal of a linear operator from a vector to one of the same length; set or added. An
+/// entry is the sum over the points of its element of products with the full matrices of the bases:
+/// the cost is for small orders, and for preconditioners.
 ///
 /// Errors: CEED_ERROR_UNSUPPORTED unless all active fields have one restriction;
 ///         CEED_ERROR_INCOMPATIBLE for a vector of the operator's own data.
@@ -1583,7 +1589,8 @@ int CeedOperatorGetContext(CeedOperator op, CeedQFunctionContext *ctx);
 int CeedOperatorGetContextFieldLabel(CeedOperator op, const char *field_name,
                                      CeedContextFieldLabel *field_label);
 
-/// Set all values of a context field, wherever its label stands for or, if that is refused, nowhere.
+/// Set all values of a context field, wherever its label stands for or, if that is refused,
+/// nowhere.
 ///
 /// Ownership: copies `values`.
 /// Errors:    those of CeedQFunctionContextSetDouble().
@@ -1644,8 +1651,8 @@ typedef enum { CEED_XLA_APPLY = 0, CEED_XLA_JACOBIAN = 1, CEED_XLA_TRANSPOSE = 2
 ///            CeedQFunctionCreateShell(), as Python's are: from within a program, a function of JAX
 ///            would wait for ever.
 /// Threads:   any, at any time.
-int CeedOperatorXLAOpen(CeedOperator op, CeedXLAForm form, CeedInt num_names, const char **names,
-                        int64_t *id);
+int CeedOperatorXLAOpen(CeedOperator op, CeedXLAForm form, CeedInt num_names,
+                        const char *const *names, int64_t *id);
 
 /// Forget an id. A program that is compiled keeps what it calls; compiling another is an error.
 ///
@@ -1656,7 +1663,8 @@ int CeedXLAClose(int64_t id);
 /// The functions to register with XLA for the platform "cpu", for the stages "instantiate" and
 /// "execute" of one target of its FFI; the attribute "id" (int64) says what is called. They return
 /// an error of XLA, or NULL: FAILED_PRECONDITION for an id that is not open, for vectors that are
-/// out and for a routine that writes no output, INVALID_ARGUMENT for arrays of another type or size.
+/// out and for a routine that writes no output, INVALID_ARGUMENT for arrays of another type or
+/// size.
 ///
 /// A program keeps a reference of what it calls from the first stage on. XLA before version 0.3 of
 /// its FFI can't do that: there each call looks the id up.

@@ -257,7 +257,8 @@ static int ParseRequest(Exporter *self, PyObject *const *args, PyObject *names, 
 // Exports
 // ------------------------------------------------------------------------------------------------
 
-PyObject *Export(Exporter *self, const Request *request, PyObject *(*raise)(const Library *, int)) {
+static PyObject *Export(Exporter *self, const Request *request,
+                        PyObject *(*raise)(const Library *, int)) {
   const Library *lib = self->lib;
   const char *reason = request->copy == 1 ? copied_as_asked : self->kind->shares;
   CeedExportMode mode = request->copy == 1 ? CEED_EXPORT_COPY : request->mode;

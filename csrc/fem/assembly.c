@@ -120,18 +120,29 @@ static CeedSize BlockStart(CeedElemRestriction rstr, CeedInt elem, CeedInt node)
   return first * rstr->num_comp * (CompStride(rstr) == 1 ? 1 : rstr->num_comp);
 }
 
-static void AddDiagonal(const Assembly *a, bool is_block, CeedScalar *to) {
+static void AddPair(const Assembly *a, bool is_block, Place p, CeedScalar *to) {
   CeedElemRestriction rstr = a->in.rstr;
   CeedInt nc = rstr->num_comp;
 
+  for (CeedInt c = 0; c < nc; c++) {
+    p.out_comp = p.in_comp = c;
+    if (!is_block) to[CeedElemRestrictionIndex(rstr, p.elem, c, p.out_node)] += Entry(a, &p);
+    for (p.in_comp = 0; is_block && p.in_comp < nc; p.in_comp++) {
+      to[BlockStart(rstr, p.elem, p.out_node) + (CeedSize)c * nc + p.in_comp] += Entry(a, &p);
+    }
+  }
+}
+
+/* A node that an element has twice, around a period of one element, makes pairs with itself. */
+static void AddDiagonal(const Assembly *a, bool is_block, CeedSize *first, CeedScalar *to) {
+  CeedElemRestriction rstr = a->in.rstr;
+  CeedInt n = rstr->elem_size;
+
   for (CeedInt elem = 0; elem < rstr->num_elem; elem++) {
-    for (CeedInt node = 0; node < rstr->elem_size; node++) {
-      for (CeedInt c = 0; c < nc; c++) {
-        Place p = {elem, c, node, c, node};
-        if (!is_block) to[CeedElemRestrictionIndex(rstr, elem, c, node)] += Entry(a, &p);
-        for (p.in_comp = 0; is_block && p.in_comp < nc; p.in_comp++) {
-          to[BlockStart(rstr, elem, node) + (CeedSize)c * nc + p.in_comp] += Entry(a, &p);
-        }
+    for (CeedInt k = 0; k < n; k++) first[k] = CeedElemRestrictionIndex(rstr, elem, 0, k);
+    for (CeedInt out = 0; out < n; out++) {
+      for (CeedInt in = 0; in < n; in++) {
+        if (first[in] == first[out]) AddPair(a, is_block, (Place){elem, 0, out, 0, in}, to);
       }
     }
   }
@@ -195,16 +206,19 @@ static int TryAssembly(CeedOperator op, CeedVector assembled, bool add) {
 }
 
 static int AssembleDiagonal(CeedOperator op, bool is_block, CeedVector assembled) {
+  CeedSize *first = NULL;
   CeedRun run;
   Assembly a;
   int code;
 
   CeedCall(CeedAssemblyBegin(op, assembled, true, &run));
   code = Assemble(&run, &a);
+  if (!code) code = CeedAllocate(op->base.ceed, a.in.rstr->elem_size, sizeof *first, &first);
   if (!code) {
-    AddDiagonal(&a, is_block, run.arguments.list[run.arguments.count - 1].to);
+    AddDiagonal(&a, is_block, first, run.arguments.list[run.arguments.count - 1].to);
     run.has_written = true;
   }
+  free(first);
   free(a.D);
   return CeedRunEnd(&run, code);
 }
@@ -412,43 +426,49 @@ int CeedOperatorLinearAssembleSymbolic(CeedOperator op, CeedSize *num_entries, C
 // The matrix
 // ------------------------------------------------------------------------------------------------
 
-static int FillValues(CeedOperator op, CeedSize count, CeedScalar *values) {
+static int AssembleMatrix(CeedOperator op, CeedSize start, CeedSize count, CeedVector values) {
   CeedRun run;
   Assembly a;
   int code;
 
-  CeedCall(CeedAssemblyBegin(op, NULL, false, &run));
+  CeedCall(CeedAssemblyBegin(op, values, true, &run));
   code = Assemble(&run, &a);
-  for (CeedSize k = 0; !code && k < count; k++) {
-    Place p = PlaceOf(a.out.rstr, a.in.rstr, k);
-    values[k] = Entry(&a, &p);
+  if (!code) {
+    CeedScalar *to = run.arguments.list[run.arguments.count - 1].to + start;
+    for (CeedSize k = 0; k < count; k++) {
+      Place p = PlaceOf(a.out.rstr, a.in.rstr, k);
+      to[k] = Entry(&a, &p);
+    }
+    run.has_written = true;
   }
   free(a.D);
   return CeedRunEnd(&run, code);
 }
 
+static int MatrixOfParts(CeedOperator op, CeedVector values) {
+  CeedInt num_parts = CeedOperatorNumParts(op);
+  CeedSize start = 0, count;
+
+  CeedCall(TryAssembly(op, values, false));
+  CeedCall(CeedVectorSetValue(values, 0));
+  for (CeedInt i = 0; i < num_parts; i++, start += count) {
+    CeedCall(CountEntries(CeedOperatorPart(op, i), &count));
+    CeedCall(AssembleMatrix(CeedOperatorPart(op, i), start, count, values));
+  }
+  return CEED_ERROR_SUCCESS;
+}
+
 int CeedOperatorLinearAssemble(CeedOperator op, CeedVector values) {
-  CeedInt num_parts;
   CeedSize count;
-  CeedScalar *to;
-  int code = CEED_ERROR_SUCCESS;
+  int code;
 
   CeedCall(CeedOperatorLinearAssembleGetNumEntries(op, &count));
-  num_parts = CeedOperatorNumParts(op);
   CeedCall(CeedObjectCheck(values, CEED_KIND_VECTOR));
   CeedCall(CeedVectorLengthCheck(values, count, "values"));
-  CeedCall(TryAssembly(op, values, false));
-  CeedCall(CeedVectorAcquireWrite(values, CEED_MEM_HOST, false, &to, "LinearAssemble"));
   CeedObjectRefer(op);
-  for (CeedInt i = 0; !code && i < num_parts; i++) {
-    code = CountEntries(CeedOperatorPart(op, i), &count);
-    if (!code) code = FillValues(CeedOperatorPart(op, i), count, to);
-    to += count;
-  }
+  CeedObjectRefer(values);
+  code = MatrixOfParts(op, values);
+  (void)CeedVectorDestroy(&values);
   (void)CeedOperatorDestroy(&op);
-  if (code) {
-    CeedVectorCancelWrite(values);
-    return code;
-  }
-  return CeedVectorReleaseWrite(values);
+  return code;
 }

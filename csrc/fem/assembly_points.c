@@ -93,7 +93,7 @@ int CeedAssemblyBegin(CeedOperator op, CeedVector assembled, bool add, CeedRun *
 
   CeedCall(CeedRunBegin(op, CeedOperatorLinearKind(op), "Assemble", run));
   CeedRunAddInputs(run, NULL);
-  if (assembled) CeedArgumentsAddWrite(&run->arguments, assembled, "assembled", add);
+  CeedArgumentsAddWrite(&run->arguments, assembled, "assembled", add);
   code = CeedArgumentsAcquire(op->base.ceed, &run->arguments);
   return code ? CeedRunEnd(run, code) : CEED_ERROR_SUCCESS;
 }
@@ -103,7 +103,7 @@ static int AssembleInto(CeedOperator op, CeedVector assembled) {
   int code;
 
   CeedCall(CeedAssemblyBegin(op, assembled, false, &run));
-  run.has_written = true;
+  CeedRunZeroOutputs(&run);
   CeedObjectRefer(op);
   code = CeedAssemblePoints(&run, run.arguments.list[run.arguments.count - 1].to);
   code = CeedRunEnd(&run, code);

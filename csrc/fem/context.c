@@ -149,6 +149,13 @@ static int Replace(CeedQFunctionContext ctx, CeedContextData data, const char *w
   return CEED_ERROR_SUCCESS;
 }
 
+/* Setting them again would let go of them. */
+static bool OwnsData(CeedQFunctionContext ctx, const void *data) {
+  const CeedContextData *own = &ctx->data;
+
+  return data && own->address == data && (own->kind == MEMORY_OWNED || own->destroy);
+}
+
 int CeedQFunctionContextSetData(CeedQFunctionContext ctx, CeedMemType mem_type,
                                 CeedCopyMode copy_mode, size_t size, void *data) {
   CeedMemoryKind kind = copy_mode == CEED_USE_POINTER ? MEMORY_BORROWED : MEMORY_OWNED;
@@ -165,6 +172,8 @@ int CeedQFunctionContextSetData(CeedQFunctionContext ctx, CeedMemType mem_type,
     CeedCheck(Fits(ctx->labels.label[i], size), ceed, CEED_ERROR_DIMENSION,
               "The field \"%s\" does not fit in %zu bytes", ctx->labels.label[i]->name, size);
   }
+  CeedCheck(copy_mode == CEED_COPY_VALUES || !OwnsData(ctx, data), ceed, CEED_ERROR_INCOMPATIBLE,
+            "The data %p are the context's own", data);
   if (copy_mode == CEED_COPY_VALUES) {
     CeedCall(CeedAllocate(ceed, (CeedSize)size, 1, &copy));
     if (size) memcpy(copy, data, size);

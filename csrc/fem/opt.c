@@ -126,12 +126,11 @@ static int RunUnfused(const Plan *plan, CeedRun *run) {
 // A whole operator
 // ------------------------------------------------------------------------------------------------
 
-/* Whether the QFunction can be called for groups: they have Q * W points, the last one fewer. */
+/* Whether the QFunction can be called for groups of Q * W points; the rest of all points, which are a
+   multiple of its vector length, is one then, too. */
 static bool IsFused(CeedOperator op, const CeedOperatorForm *form) {
-  CeedInt length = form->qf->vec_length, last = op->num_elem % W;
-
   if (form->qf->points_per_call == CEED_POINTS_ALL || op->num_qpts > INT32_MAX / W) return false;
-  return op->num_qpts * W % length == 0 && op->num_qpts * last % length == 0;
+  return op->num_qpts * W % form->qf->vec_length == 0;
 }
 
 int CeedOptSetUp(CeedOperator op, CeedOperatorForm *form) {

@@ -216,8 +216,8 @@ static int Fill(Entry *entry, const char *const *names) {
   return CEED_ERROR_SUCCESS;
 }
 
-int CeedOperatorXLAOpen(CeedOperator op, CeedXLAForm form, CeedInt num_names, const char **names,
-                        int64_t *id) {
+int CeedOperatorXLAOpen(CeedOperator op, CeedXLAForm form, CeedInt num_names,
+                        const char *const *names, int64_t *id) {
   Ceed ceed;
   Entry *entry;
   int code;

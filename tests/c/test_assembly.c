@@ -183,6 +183,42 @@ TEST(blocks_of_the_diagonal_couple_the_components_of_a_node) {
   return TEST_PASSED;
 }
 
+// One element around a period, whose last column of nodes is its first.
+TEST(a_node_that_an_element_has_twice_has_the_sum_of_its_pairs) {
+  for (int interlaced = 0; interlaced < 2; interlaced++) {
+    Box box;
+    CeedOperator op = NULL;
+    CeedVector blocks = NULL, diagonal = NULL;
+    CeedSize length;
+    double *dense;
+
+    PASSES(BoxCreate(&box, 2, 1, 2, 3, 2));
+    for (CeedInt i = 2; i < box.elem_size; i += 3) box.offsets[i] -= 2;
+    length = 2 * box.num_nodes;
+    PASSES(CoupledCreate(&box, interlaced, &op));
+    dense = Columns(op);
+    ASSERT_OK(CeedVectorCreate(ceed, length, &diagonal));
+    ASSERT_OK(CeedOperatorLinearAssembleDiagonal(op, diagonal, CEED_REQUEST_IMMEDIATE));
+    for (CeedSize i = 0; i < length; i++) {
+      ASSERT_CLOSE(Entry(diagonal, i), dense[i * length + i], 50 * TOLERANCE);
+    }
+    ASSERT_OK(CeedVectorCreate(ceed, 2 * length, &blocks));
+    ASSERT_OK(CeedOperatorLinearAssemblePointBlockDiagonal(op, blocks, CEED_REQUEST_IMMEDIATE));
+    for (CeedSize k = 0; k < 2 * length; k++) {
+      CeedSize node = k / 4, out = k / 2 % 2, in = k % 2;
+      CeedSize row = interlaced ? 2 * node + out : node + out * box.num_nodes;
+      CeedSize col = interlaced ? 2 * node + in : node + in * box.num_nodes;
+      ASSERT_CLOSE(Entry(blocks, k), dense[row * length + col], 50 * TOLERANCE);
+    }
+    free(dense);
+    CeedVectorDestroy(&blocks);
+    CeedVectorDestroy(&diagonal);
+    CeedOperatorDestroy(&op);
+    BoxDestroy(&box);
+  }
+  return TEST_PASSED;
+}
+
 TEST(the_transpose_is_that_of_the_matrix) {
   Box box;
   CeedOperator op = NULL;
@@ -206,6 +242,32 @@ TEST(the_transpose_is_that_of_the_matrix) {
   CeedVectorDestroy(&w);
   CeedVectorDestroy(&z);
   CeedOperatorDestroy(&op);
+  BoxDestroy(&box);
+  return TEST_PASSED;
+}
+
+TEST(the_transpose_of_a_composite_is_the_sum_of_those_of_its_parts) {
+  Box box;
+  CeedOperator op = NULL, sum = NULL;
+  CeedVector w, once = NULL, twice = NULL;
+
+  PASSES(BoxCreate(&box, 2, 2, 2, 3, 2));
+  PASSES(CoupledCreate(&box, true, &op));
+  ASSERT_OK(CeedOperatorCreateComposite(ceed, &sum));
+  for (int i = 0; i < 2; i++) ASSERT_OK(CeedOperatorCompositeAddSub(sum, op));
+  w = RandomVector(2 * box.num_nodes, 3);
+  ASSERT_OK(CeedVectorCreate(ceed, 2 * box.num_nodes, &once));
+  ASSERT_OK(CeedVectorCreate(ceed, 2 * box.num_nodes, &twice));
+  ASSERT_OK(CeedOperatorApplyTranspose(op, w, once, CEED_REQUEST_IMMEDIATE));
+  ASSERT_OK(CeedOperatorApplyTranspose(sum, w, twice, CEED_REQUEST_IMMEDIATE));
+  for (CeedSize i = 0; i < 2 * box.num_nodes; i++) {
+    ASSERT_CLOSE(Entry(twice, i), 2 * (double)Entry(once, i), 100 * TOLERANCE);
+  }
+  CeedVectorDestroy(&w);
+  CeedVectorDestroy(&once);
+  CeedVectorDestroy(&twice);
+  CeedOperatorDestroy(&op);
+  CeedOperatorDestroy(&sum);
   BoxDestroy(&box);
   return TEST_PASSED;
 }
@@ -417,6 +479,28 @@ TEST(blocks_of_parts_that_order_components_differently_are_refused) {
   return TEST_PASSED;
 }
 
+// 4 nodes of 2 components that are 2 apart: 0, 2; 1, 3; 4, 6; 5, 7
+TEST(blocks_that_would_lie_behind_the_end_are_refused) {
+  CeedOperator op = NULL;
+  CeedElemRestriction rstr = NULL;
+  CeedQFunction qf = NULL;
+  CeedVector v = Iota(16);
+
+  ASSERT_OK(CeedElemRestrictionCreate(ceed, 1, 4, 2, 2, 8, CEED_MEM_HOST, CEED_COPY_VALUES,
+                                      (CeedInt[]){0, 1, 4, 5}, &rstr));
+  ASSERT_OK(CeedQFunctionCreateIdentity(ceed, 2, CEED_EVAL_NONE, CEED_EVAL_NONE, &qf));
+  ASSERT_OK(CeedOperatorCreate(ceed, qf, NULL, NULL, &op));
+  ASSERT_OK(CeedOperatorSetField(op, "input", rstr, CEED_BASIS_NONE, CEED_VECTOR_ACTIVE));
+  ASSERT_OK(CeedOperatorSetField(op, "output", rstr, CEED_BASIS_NONE, CEED_VECTOR_ACTIVE));
+  ASSERT_CODE(CEED_ERROR_UNSUPPORTED, CeedOperatorLinearAssemblePointBlockDiagonal(op, v, NULL));
+  ASSERT_SAYS("do not fit");
+  CeedVectorDestroy(&v);
+  CeedElemRestrictionDestroy(&rstr);
+  CeedQFunctionDestroy(&qf);
+  CeedOperatorDestroy(&op);
+  return TEST_PASSED;
+}
+
 TEST(blocks_have_places_in_all_parts) {
   const CeedInt expected_rows[] = {0, 0, 1, 1, 2, 2, 3, 3},
                 expected_cols[] = {0, 1, 0, 1, 2, 3, 2, 3};
@@ -465,25 +549,36 @@ TEST(results_that_do_not_fit_are_refused) {
   return TEST_PASSED;
 }
 
+static int failure;
+
 static int Failing(void *ctx, CeedInt Q, const CeedScalar *const *in, CeedScalar *const *out) {
-  (void)ctx, (void)Q, (void)in, (void)out;
-  return 3;
+  (void)ctx;
+  memcpy(out[0], in[0], sizeof(CeedScalar) * (size_t)Q);
+  return failure;
+}
+
+static int CreateFailing(const Box *box, CeedOperator *op) {
+  CeedQFunction qf = NULL;
+
+  ASSERT_OK(CeedQFunctionCreateInterior(ceed, 1, Failing, NULL, &qf));
+  ASSERT_OK(CeedQFunctionAddInput(qf, "u", 1, CEED_EVAL_INTERP));
+  ASSERT_OK(CeedQFunctionAddOutput(qf, "v", 1, CEED_EVAL_INTERP));
+  ASSERT_OK(CeedOperatorCreate(ceed, qf, NULL, NULL, op));
+  ASSERT_OK(CeedOperatorSetField(*op, "u", box->rstr_u, box->basis_u, CEED_VECTOR_ACTIVE));
+  ASSERT_OK(CeedOperatorSetField(*op, "v", box->rstr_u, box->basis_u, CEED_VECTOR_ACTIVE));
+  CeedQFunctionDestroy(&qf);
+  return TEST_PASSED;
 }
 
 TEST(a_failing_function_fails_the_assembly_and_locks_nothing) {
   Box box;
-  CeedQFunction qf = NULL;
   CeedOperator op = NULL;
   CeedVector v, values = NULL;
   CeedSize count;
 
   PASSES(BoxCreate(&box, 1, 3, 2, 4, 1));
-  ASSERT_OK(CeedQFunctionCreateInterior(ceed, 1, Failing, NULL, &qf));
-  ASSERT_OK(CeedQFunctionAddInput(qf, "u", 1, CEED_EVAL_INTERP));
-  ASSERT_OK(CeedQFunctionAddOutput(qf, "v", 1, CEED_EVAL_INTERP));
-  ASSERT_OK(CeedOperatorCreate(ceed, qf, NULL, NULL, &op));
-  ASSERT_OK(CeedOperatorSetField(op, "u", box.rstr_u, box.basis_u, CEED_VECTOR_ACTIVE));
-  ASSERT_OK(CeedOperatorSetField(op, "v", box.rstr_u, box.basis_u, CEED_VECTOR_ACTIVE));
+  PASSES(CreateFailing(&box, &op));
+  failure = 3;
   v = Iota(box.num_nodes);
   ASSERT_CODE(3, CeedOperatorLinearAssembleDiagonal(op, v, NULL));
   ASSERT_OK(CeedVectorSetValue(v, 0));
@@ -493,8 +588,46 @@ TEST(a_failing_function_fails_the_assembly_and_locks_nothing) {
   ASSERT_OK(CeedVectorSetValue(values, 0));
   CeedVectorDestroy(&v);
   CeedVectorDestroy(&values);
-  CeedQFunctionDestroy(&qf);
   CeedOperatorDestroy(&op);
+  BoxDestroy(&box);
+  return TEST_PASSED;
+}
+
+// As whoever keeps what was computed from the values must know.
+TEST(a_failed_assembly_that_has_written_counts_the_state_on) {
+  Box box;
+  CeedOperator mass = NULL, failing = NULL, sum = NULL;
+  CeedVector values, diagonal, assembled;
+  CeedSize count;
+  uint64_t state;
+
+  PASSES(BoxCreate(&box, 1, 3, 2, 4, 1));
+  PASSES(BoxOperator(&box, "Mass", 1, &mass));
+  PASSES(CreateFailing(&box, &failing));
+  ASSERT_OK(CeedOperatorCreateComposite(ceed, &sum));
+  ASSERT_OK(CeedOperatorCompositeAddSub(sum, mass));
+  ASSERT_OK(CeedOperatorCompositeAddSub(sum, failing));
+  failure = 3;
+  ASSERT_OK(CeedOperatorLinearAssembleGetNumEntries(sum, &count));
+  values = Iota(count);
+  state = State(values);
+  ASSERT_CODE(3, CeedOperatorLinearAssemble(sum, values));
+  ASSERT(State(values) > state);
+  diagonal = Iota(box.num_nodes);
+  state = State(diagonal);
+  ASSERT_CODE(3, CeedOperatorLinearAssembleDiagonal(sum, diagonal, NULL));
+  ASSERT(State(diagonal) > state);
+  assembled = Iota(box.num_elem * box.num_qpts);
+  state = State(assembled);
+  ASSERT_CODE(3, CeedOperatorLinearAssembleQFunctionBuildOrUpdate(
+                     failing, &assembled, &(CeedElemRestriction){NULL}, NULL));
+  ASSERT(State(assembled) > state);
+  CeedVectorDestroy(&values);
+  CeedVectorDestroy(&diagonal);
+  CeedVectorDestroy(&assembled);
+  CeedOperatorDestroy(&mass);
+  CeedOperatorDestroy(&failing);
+  CeedOperatorDestroy(&sum);
   BoxDestroy(&box);
   return TEST_PASSED;
 }
@@ -503,15 +636,19 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(the_matrix_is_the_one_written_down_by_hand),
     BEHAVIOUR(the_diagonal_is_that_of_the_matrix),
     BEHAVIOUR(blocks_of_the_diagonal_couple_the_components_of_a_node),
+    BEHAVIOUR(a_node_that_an_element_has_twice_has_the_sum_of_its_pairs),
     BEHAVIOUR(the_transpose_is_that_of_the_matrix),
+    BEHAVIOUR(the_transpose_of_a_composite_is_the_sum_of_those_of_its_parts),
     BEHAVIOUR(the_assembled_function_has_a_component_for_each_pair),
     BEHAVIOUR(a_composite_is_assembled_as_the_sum_of_its_parts),
     BEHAVIOUR(triangles_have_the_matrices_of_the_textbook),
     BEHAVIOUR(operators_between_different_restrictions_have_a_matrix_but_no_diagonal),
     BEHAVIOUR(blocks_of_parts_that_order_components_differently_are_refused),
+    BEHAVIOUR(blocks_that_would_lie_behind_the_end_are_refused),
     BEHAVIOUR(blocks_have_places_in_all_parts),
     BEHAVIOUR(results_that_do_not_fit_are_refused),
     BEHAVIOUR(a_failing_function_fails_the_assembly_and_locks_nothing),
+    BEHAVIOUR(a_failed_assembly_that_has_written_counts_the_state_on),
 };
 
 int main(int argc, char **argv) {

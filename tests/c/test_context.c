@@ -103,6 +103,40 @@ TEST(the_destroy_function_runs_once_when_data_are_let_go_of) {
   return TEST_PASSED;
 }
 
+TEST(data_that_the_context_would_let_go_of_are_not_set_again) {
+  double *mine = calloc(2, sizeof *mine), *data = NULL;
+  CeedQFunctionContext ctx = NULL;
+
+  ASSERT_OK(CeedQFunctionContextCreate(ceed, &ctx));
+  ASSERT_OK(CeedQFunctionContextSetData(ctx, CEED_MEM_HOST, CEED_OWN_POINTER, 16, mine));
+  ASSERT_CODE(CEED_ERROR_INCOMPATIBLE,
+              CeedQFunctionContextSetData(ctx, CEED_MEM_HOST, CEED_OWN_POINTER, 16, mine));
+  ASSERT_SAYS("the context's own");
+  ASSERT_CODE(CEED_ERROR_INCOMPATIBLE,
+              CeedQFunctionContextSetData(ctx, CEED_MEM_HOST, CEED_USE_POINTER, 8, mine));
+  mine[0] = 7;
+  ASSERT_OK(CeedQFunctionContextSetData(ctx, CEED_MEM_HOST, CEED_COPY_VALUES, 16, mine));
+  ASSERT_OK(CeedQFunctionContextGetDataRead(ctx, CEED_MEM_HOST, &data));
+  ASSERT_NUMBER(data[0], 7);
+  ASSERT_OK(CeedQFunctionContextRestoreDataRead(ctx, &data));
+  ASSERT_OK(CeedQFunctionContextDestroy(&ctx));
+  return TEST_PASSED;
+}
+
+TEST(data_that_the_destroy_function_would_be_given_are_not_set_again) {
+  CeedQFunctionContext ctx = Context(CEED_USE_POINTER, &physics);
+
+  destroyed = 0;
+  ASSERT_OK(CeedQFunctionContextSetData(ctx, CEED_MEM_HOST, CEED_USE_POINTER, 8, &physics));
+  ASSERT_OK(CeedQFunctionContextSetDataDestroy(ctx, CEED_MEM_HOST, CountDestruction));
+  ASSERT_CODE(CEED_ERROR_INCOMPATIBLE,
+              CeedQFunctionContextSetData(ctx, CEED_MEM_HOST, CEED_USE_POINTER, 8, &physics));
+  ASSERT_EQ(destroyed, 0);
+  ASSERT_OK(CeedQFunctionContextDestroy(&ctx));
+  ASSERT_EQ(destroyed, 1);
+  return TEST_PASSED;
+}
+
 TEST(one_writes_or_many_read) {
   CeedQFunctionContext ctx = Context(CEED_COPY_VALUES, &physics);
   void *a = NULL, *b = NULL, *c = NULL;
@@ -192,6 +226,8 @@ TEST(fields_that_do_not_fit_are_refused) {
               CeedQFunctionContextRegisterDouble(ctx, "x", SIZE_MAX, 1, NULL));
   ASSERT_CODE(CEED_ERROR_DIMENSION,
               CeedQFunctionContextRegisterDouble(ctx, "x", 0, SIZE_MAX / 4, NULL));
+  ASSERT_CODE(CEED_ERROR_DIMENSION,
+              CeedQFunctionContextRegisterDouble(ctx, "x", 0, SIZE_MAX / 8 + 2, NULL));
   ASSERT_CODE(CEED_ERROR_DIMENSION, CeedQFunctionContextRegisterDouble(ctx, "x", 0, 0, NULL));
   ASSERT_OK(CeedQFunctionContextRegisterDouble(ctx, "x", 8, 1, NULL));
   ASSERT_CODE(CEED_ERROR_INCOMPATIBLE, CeedQFunctionContextRegisterInt32(ctx, "x", 0, 1, NULL));
@@ -231,6 +267,8 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(borrowed_data_are_used_in_place_and_taken_back),
     BEHAVIOUR(taken_data_are_freed_once),
     BEHAVIOUR(the_destroy_function_runs_once_when_data_are_let_go_of),
+    BEHAVIOUR(data_that_the_context_would_let_go_of_are_not_set_again),
+    BEHAVIOUR(data_that_the_destroy_function_would_be_given_are_not_set_again),
     BEHAVIOUR(one_writes_or_many_read),
     BEHAVIOUR(registered_values_are_set_by_label),
     BEHAVIOUR(labels_tell_what_they_stand_for),

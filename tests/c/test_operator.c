@@ -810,7 +810,7 @@ static int ShellSpread(void *ctx, CeedVector in, CeedVector out) {
 
 TEST(a_routine_is_an_operator) {
   CeedOperator op = NULL;
-  CeedVector u = VectorOf(2, (CeedScalar[]){1, 2}), v = Iota(1);
+  CeedVector u = VectorOf(2, (CeedScalar[]){1, 2}), v = Iota(1), longer = Iota(2);
   CeedScalar factor = 10;
   CeedSize in, out;
 
@@ -826,6 +826,7 @@ TEST(a_routine_is_an_operator) {
   ASSERT_OK(CeedOperatorApplyTranspose(op, v, u, CEED_REQUEST_IMMEDIATE));
   ASSERT_VALUES(u, 600, 600);
   ASSERT_CODE(CEED_ERROR_DIMENSION, CeedOperatorApply(op, v, u, CEED_REQUEST_IMMEDIATE));
+  ASSERT_CODE(CEED_ERROR_DIMENSION, CeedOperatorApply(op, u, longer, CEED_REQUEST_IMMEDIATE));
   ASSERT_CODE(CEED_ERROR_UNSUPPORTED, CeedOperatorApplyJacobian(op, u, v, NULL));
   ASSERT_CODE(CEED_ERROR_UNSUPPORTED, CeedOperatorLinearAssembleDiagonal(op, u, NULL));
   ASSERT_CODE(CEED_ERROR_INCOMPATIBLE,
@@ -842,6 +843,7 @@ TEST(a_routine_is_an_operator) {
   CeedOperatorDestroy(&op);
   CeedVectorDestroy(&u);
   CeedVectorDestroy(&v);
+  CeedVectorDestroy(&longer);
   return TEST_PASSED;
 }
 
@@ -921,6 +923,35 @@ TEST(context_values_are_those_of_derivatives_too) {
   PointwiseDestroy(&slope);
   CeedVectorDestroy(&u);
   CeedVectorDestroy(&v);
+  return TEST_PASSED;
+}
+
+TEST(context_values_that_are_refused_lock_no_context) {
+  Pointwise own, slope;
+  CeedQFunctionContext other = NULL;
+  CeedOperator op = NULL;
+  CeedContextFieldLabel factor;
+  void *data = NULL;
+
+  PASSES(PointwiseCreate(&own, 3, Power, &square));
+  PASSES(PointwiseCreate(&slope, 3, Power, NULL));
+  ASSERT_OK(CeedQFunctionContextCreate(ceed, &other));
+  ASSERT_OK(CeedQFunctionContextSetData(other, CEED_MEM_HOST, CEED_COPY_VALUES, sizeof square,
+                                        (void *)(uintptr_t)&square));
+  ASSERT_OK(CeedQFunctionContextRegisterInt32(other, "factor", 0, 1, NULL));
+  ASSERT_OK(CeedQFunctionSetContext(slope.qf, other));
+  ASSERT_OK(CeedOperatorCreate(ceed, own.qf, slope.qf, NULL, &op));
+  ASSERT_OK(CeedQFunctionContextGetFieldLabel(own.ctx, "factor", &factor));
+  ASSERT_FAILS(CeedOperatorSetContextDouble(op, factor, (double[]){3, 4}));
+  ASSERT_OK(CeedQFunctionContextGetData(own.ctx, CEED_MEM_HOST, &data));
+  ASSERT_NUMBER(((const Law *)data)->factor[0], 2);
+  ASSERT_OK(CeedQFunctionContextRestoreData(own.ctx, &data));
+  ASSERT_OK(CeedQFunctionContextGetData(other, CEED_MEM_HOST, &data));
+  ASSERT_OK(CeedQFunctionContextRestoreData(other, &data));
+  ASSERT_OK(CeedOperatorDestroy(&op));
+  ASSERT_OK(CeedQFunctionContextDestroy(&other));
+  PointwiseDestroy(&own);
+  PointwiseDestroy(&slope);
   return TEST_PASSED;
 }
 
@@ -1122,6 +1153,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(a_routine_is_an_operator),
     BEHAVIOUR(a_composite_operator_is_the_sum_of_its_parts),
     BEHAVIOUR(context_values_are_those_of_derivatives_too),
+    BEHAVIOUR(context_values_that_are_refused_lock_no_context),
     BEHAVIOUR(context_values_change_between_applies),
     BEHAVIOUR(a_label_of_a_composite_is_for_all_its_parts),
     BEHAVIOUR(an_operator_tells_its_fields_and_counts),
