@@ -506,11 +506,31 @@ class Operator(Object):
         self._apply("ApplyTranspose", u, v, request)
 
     def __call__(self, u: Any = VECTOR_NONE) -> Vector:
-        """Return A u, a new vector. u is a Vector or any array in the operator's precision."""
+        """Return A u, a new vector. u is a Vector or any array in the operator's precision.
+
+        An array is an L-vector: (size,), or (components, nodes) as those of Space are, or (nodes,
+        components) where the components of a node lie together. Raises CeedDimensionError for
+        others.
+        """
         v = self.ceed.Vector(max(self.shape[0], 0))
-        source = u if isinstance(u, (Vector, StandIn)) else Vector.from_dlpack(u, ceed=self.ceed)
+        source = u if isinstance(u, (Vector, StandIn)) else self._vector_of(u)
         self.apply(source, v if self.shape[0] >= 0 else VECTOR_NONE)
         return v
+
+    def _vector_of(self, u: Any) -> Vector:
+        """Return an array as the active input; one of several axes has those of the L-vector."""
+        shape, shapes = tuple(getattr(u, "shape", ())), self._input_shapes()
+        if len(shape) > 1 and shape not in shapes:
+            wanted = " or ".join(map(str, sorted(shapes, key=len)))
+            raise CeedDimensionError(f"the active input has shape {shape}, {wanted} is wanted")
+        return Vector.from_dlpack(u, ceed=self.ceed)
+
+    def _input_shapes(self) -> set[tuple[int, ...]]:
+        """Return the shapes of arrays whose entries lie as those of the active input."""
+        size = self.shape[1]
+        grids = [self._fields[name].restriction for name in self._active()]
+        shapes = [_l_shapes(grid, size) for grid in grids]
+        return {(size,)}.union(*shapes)
 
     # Assembly of linear operators.
 
@@ -682,8 +702,19 @@ class CompositeOperator(Operator):
         self._call("CompositeAddSub", handle_of(self._library, "Operator", subop))
         self._kept.append(subop)
 
+    def _input_shapes(self) -> set[tuple[int, ...]]:
+        parts = [part._input_shapes() for part in self._kept if part.shape[1] >= 0]
+        return set.intersection(*parts) if parts else set()
+
     def _has_jacobian(self) -> bool:
         return any(part._has_jacobian() for part in self._kept)
+
+
+def _l_shapes(grid: ElemRestriction, size: int) -> set[tuple[int, ...]]:
+    """Return the shapes, of components and nodes, of an array of a restriction's L-vector."""
+    ncomp, stride = grid.get_num_components(), grid.get_comp_stride()
+    n = size // ncomp
+    return {shape for shape, step in (((ncomp, n), n), ((n, ncomp), 1)) if step == stride}
 
 
 def _count(n: int, name: str) -> str:

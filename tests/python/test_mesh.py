@@ -278,6 +278,42 @@ def test_components_lie_one_behind_the_other(ceed, scalar):
     assert v[1].sum() == pytest.approx(1, rel=1e-5)
 
 
+def scaled(ceed, space):
+    """Return an operator of two components that multiplies the second by 3."""
+    qf = ceed.qfunction(Interp(2), Data(), v=Interp(2))(
+        lambda u, dV: np.stack([u[0], 3 * u[1]]) * dV
+    )
+    return space.operator(qf, dV=space.geometry.dV)
+
+
+def test_an_array_of_components_and_nodes_is_an_l_vector(ceed, scalar):
+    space = Mesh.box(2, 3).space(ceed, 1, ncomp=2)
+    both = ceed.CompositeOperator()
+    both.add_sub(scaled(ceed, space))
+    u = np.arange(space.size, dtype=scalar)
+    for op in scaled(ceed, space), both:
+        expected = op(u).to_numpy()
+        np.testing.assert_array_equal(op(u.reshape(2, -1)).to_numpy(), expected)
+        with pytest.raises(
+            pyceedlike.CeedDimensionError, match=r"\(12, 2\), \(24,\) or \(2, 12\) is wanted"
+        ):
+            op(u.reshape(-1, 2))
+
+
+def test_an_array_of_nodes_and_components_is_an_l_vector_where_components_lie_together(
+    ceed, scalar
+):
+    space = Mesh.box(2).space(ceed, 1, ncomp=2)
+    op = ceed.Operator(ceed.IdentityQFunction(2, pyceedlike.EVAL_INTERP, pyceedlike.EVAL_INTERP))
+    restriction = ceed.ElemRestriction(2, 2, 2, 1, 6, 2 * space.offsets)
+    for name in "input", "output":
+        op.set_field(name, restriction, space.basis, pyceedlike.VECTOR_ACTIVE)
+    u = np.arange(6, dtype=scalar)
+    np.testing.assert_array_equal(op(u.reshape(3, 2)).to_numpy(), op(u).to_numpy())
+    with pytest.raises(pyceedlike.CeedDimensionError, match=r"\(3, 2\) is wanted"):
+        op(u.reshape(2, 3))
+
+
 def test_an_operator_takes_the_qfunctions_of_its_jacobian(ceed, scalar):
     space = Mesh.box(3).space(ceed, 1)
     make = ceed.qfunction(Interp(), Data(), v=Interp())
