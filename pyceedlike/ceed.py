@@ -270,8 +270,8 @@ class Ceed:
         """Return a basis on a topology, as TOPOLOGY_TRIANGLE.
 
         The arrays are interp[nqpts][nnodes], grad[dim][nqpts][nnodes], qref[dim][nqpts] and
-        qweights[nqpts]. Raises CeedDimensionError, with the name, for an array of another shape that
-        is not flat.
+        qweights[nqpts]. Raises CeedDimensionError, with the name, for an array of another shape
+        that is not flat.
         """
         from .fem import Basis
 

@@ -7,7 +7,15 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ._lib import EVAL_WEIGHT, MEM_HOST, NOTRANSPOSE, TRANSPOSE, CeedDimensionError, CeedError
+from ._lib import (
+    EVAL_WEIGHT,
+    MEM_HOST,
+    NOTRANSPOSE,
+    TRANSPOSE,
+    CeedDimensionError,
+    CeedError,
+    CeedUnsupportedError,
+)
 from ._object import (
     REQUEST_IMMEDIATE,
     VECTOR_ACTIVE,
@@ -21,7 +29,7 @@ from ._object import (
 from .callback import keep_code
 from .ceed import Ceed
 from .context import set_fields
-from .qfunction import QFunction, address_of
+from .qfunction import QFunction, address_of, qfunction_of
 from .vector import Vector
 
 if TYPE_CHECKING:
@@ -389,7 +397,7 @@ class Operator(Object):
     def _of_qfunctions(cls, ceed: Ceed, *given: QFunction | PointFunction | None) -> Operator:
         library = ceed._library
         null = library.ffi.NULL
-        qfunctions = [q.qfunction(ceed) if hasattr(q, "qfunction") else q for q in given]
+        qfunctions = [qfunction_of(ceed, q) for q in given]
         handles = [null if q is None else handle_of(library, "QFunction", q) for q in qfunctions]
         self = cls(ceed, "CeedOperatorCreate", *handles)
         self._qfunctions = qfunctions
@@ -503,6 +511,7 @@ class Operator(Object):
 
     def apply_transpose(self, u: Vector, v: Vector, request: StandIn = REQUEST_IMMEDIATE) -> None:
         """Set v to the transpose of A, applied to u; without `qdfT` A must be linear."""
+        self._check_linear(2)
         self._apply("ApplyTranspose", u, v, request)
 
     def __call__(self, u: Any = VECTOR_NONE) -> Vector:
@@ -536,6 +545,20 @@ class Operator(Object):
 
     def _has_jacobian(self) -> bool:
         return any(self._qfunctions[1:2])
+
+    def _check_linear(self, derivatives: int = 1) -> None:
+        """Raise where a QFunction is known not to be linear, and has none of its derivatives."""
+        qf = self._qfunctions[0] if self._qfunctions else None
+        given = any(self._qfunctions[1 : 1 + derivatives])
+        if given or not hasattr(qf and qf._written_in, "is_linear"):
+            return
+        point, inputs = qf._written_in, self._active()
+        outputs = [n for n in qf.outputs if self._is_active(n)]
+        if inputs and outputs and not point.is_linear(inputs, outputs):
+            raise CeedUnsupportedError(
+                f"{point.name} is not linear in {', '.join(inputs)}, and the operator has no "
+                f"Jacobian: make it with one, such as {point.name}.jvp()"
+            )
 
     def diagonal(self) -> Vector:
         """Return the diagonal of a linear operator, or of the Jacobian; a new vector."""
@@ -576,6 +599,7 @@ class Operator(Object):
         With the restriction that tells where they lie: it has a component for each pair of active
         components, inputs slowest.
         """
+        self._check_linear()
         library = self._library
         request = request_of(library, REQUEST_IMMEDIATE)
         vector = library.ffi.new("CeedVector *")
@@ -591,6 +615,7 @@ class Operator(Object):
         return assembled, restriction
 
     def _assemble(self, how: str, d: Vector, request: StandIn) -> None:
+        self._check_linear()
         library = self._library
         self._call(how, handle_of(library, "Vector", d), request_of(library, request))
 
@@ -614,6 +639,7 @@ class Operator(Object):
 
     def linear_assemble(self, values: Vector) -> None:
         """Set values to the entries that linear_assemble_symbolic() gives the places of."""
+        self._check_linear()
         self._call("LinearAssemble", handle_of(self._library, "Vector", values))
 
     def to_scipy(
@@ -623,9 +649,12 @@ class Operator(Object):
 
         Both are of a linear operator, or of the Jacobian of one that has a Jacobian: where that
         reads its state in a field, such as `u_at`, it is the Jacobian there. The LinearOperator
-        applies this operator.
+        applies this operator. Raises CeedUnsupportedError, as all of assembly, for a native
+        function that is not linear; any other is taken at its word.
         """
         from .interop.scipy import linear_operator, sparse_matrix
+
+        self._check_linear()
 
         return sparse_matrix(self) if assembled else linear_operator(self)
 
@@ -653,8 +682,10 @@ class Operator(Object):
     def _active(self) -> list[str]:
         """Return the inputs that read the active vector."""
         names = self._qfunctions[0].inputs if self._qfunctions else ()
-        fields = {n: self._fields[n] for n in names if n in self._fields}
-        return [n for n, field in fields.items() if field.vector is VECTOR_ACTIVE]
+        return [n for n in names if self._is_active(n)]
+
+    def _is_active(self, name: str) -> bool:
+        return name in self._fields and self._fields[name].vector is VECTOR_ACTIVE
 
     def __repr__(self) -> str:
         name = f" {self.name!r}" if self.name else ""
@@ -708,6 +739,10 @@ class CompositeOperator(Operator):
 
     def _has_jacobian(self) -> bool:
         return any(part._has_jacobian() for part in self._kept)
+
+    def _check_linear(self, derivatives: int = 1) -> None:
+        for part in self._kept:
+            part._check_linear(derivatives)
 
 
 def _l_shapes(grid: ElemRestriction, size: int) -> set[tuple[int, ...]]:

@@ -19,11 +19,13 @@ from .callback import Data, Grad
 from .ceed import Ceed
 from .fem import Basis, ElemRestriction, Operator, OperatorField
 from .mesh import Mesh, plural, positive, same_rows
-from .qfunction import QFunction
+from .qfunction import QFunction, qfunction_of
 from .vector import Vector
 
 if TYPE_CHECKING:
     import numpy
+
+    from .native import PointFunction
 
 
 class Geometry(NamedTuple):
@@ -136,7 +138,12 @@ class Space:
         invert = ceed.qfunction(Grad(dim, dim), dXdx=Data(dim, dim))(_inverse)
         return Geometry(self.evaluate(measure, dx=dx), self.evaluate(invert, dx=dx))
 
-    def operator(self, qf: QFunction, *derivatives: QFunction, **fields: OperatorField) -> Operator:
+    def operator(
+        self,
+        qf: QFunction | PointFunction,
+        *derivatives: QFunction | PointFunction,
+        **fields: OperatorField,
+    ) -> Operator:
         """Return the operator of a QFunction, and of those of its Jacobian and transpose.
 
         Fields that are not given are functions of this space and active, or are the weights. Raises
@@ -149,6 +156,7 @@ class Space:
         >>> mass(np.ones(5)).to_numpy()
         array([0.125, 0.25 , 0.25 , 0.25 , 0.125])
         """
+        qf = qfunction_of(self.ceed, qf)
         op = self.ceed.Operator(qf, *derivatives)
         _check_apart({n: f.mode for n, f in qf.inputs.items() if n not in fields})
         for name, (_, mode) in (qf.inputs | qf.outputs).items():
@@ -166,7 +174,7 @@ class Space:
             )
         return self.weights if mode == EVAL_WEIGHT else self.field()
 
-    def evaluate(self, qf: QFunction, **fields: OperatorField) -> OperatorField:
+    def evaluate(self, qf: QFunction | PointFunction, **fields: OperatorField) -> OperatorField:
         """Return what a QFunction makes of fields at the quadrature points, as another field.
 
         The QFunction has one output, stored at the points; the order of the values
@@ -182,6 +190,7 @@ class Space:
         >>> float(found.vector.to_numpy().sum().round(12))
         0.333333333333
         """
+        qf = qfunction_of(self.ceed, qf)
         if len(qf.outputs) != 1:
             raise CeedIncompatibleError(f"a QFunction of one output is wanted, not of {qf!r}")
         ((output, (size, _)),) = qf.outputs.items()

@@ -63,6 +63,7 @@ class PointFunction:
         self.context = context
         self._jaxpr: Any = None
         self._traced: Traced | None = None
+        self._linear: dict[tuple[tuple[str, ...], tuple[str, ...]], bool] = {}
 
     def __call__(self, *inputs: Any, **context: Any) -> Any:
         """Return what the function returns."""
@@ -155,6 +156,15 @@ class PointFunction:
         from .derivatives import vjp
 
         return vjp(self, of)
+
+    def is_linear(self, inputs: Sequence[str], outputs: Sequence[str]) -> bool:
+        """Return whether these outputs may be linear in these inputs; found out once."""
+        from .derivatives import is_linear
+
+        key = tuple(inputs), tuple(outputs)
+        if key not in self._linear:
+            self._linear[key] = is_linear(self, *map(list, key))
+        return self._linear[key]
 
     def gradient(self, **outputs: str) -> PointFunction:
         """Return the derivatives of a scalar function: with v="u" the output `v` is that in `u`.
