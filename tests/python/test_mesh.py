@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers import values_of, vector_of
+from helpers import OTHER, values_of, vector_of
 
 import pyceedlike
 from pyceedlike import Data, Grad, Interp, Mesh, Weight
@@ -377,6 +377,43 @@ def test_a_field_that_is_no_vector_is_named(ceed, scalar):
     match = r"a Vector is wanted for the field 'kappa', not ndarray .*: pyceedlike.from_dlpack"
     with pytest.raises(TypeError, match=match):
         space.operator(qf, kappa=space.field(np.ones(4, scalar)))
+
+
+def product(ceed, space, vector):
+    """Return the operator that multiplies values by those of a vector, its field `kappa`."""
+    qf = ceed.qfunction(Interp(), Interp(), v=Interp())(lambda u, kappa: u * kappa)
+    return space.operator(qf, kappa=space.field(vector))
+
+
+def test_a_field_of_the_other_precision_is_named(ceed, scalar):
+    space = Mesh.box(3).space(ceed, 1)
+    match = rf"a Vector of {scalar} is wanted for the field 'kappa', not .*astype\('{scalar}'\)"
+    with pytest.raises(pyceedlike.CeedIncompatibleError, match=match):
+        product(ceed, space, pyceedlike.Ceed(scalar=OTHER[scalar]).Vector(4))
+
+
+def test_a_field_without_values_is_named(ceed):
+    space = Mesh.box(3).space(ceed, 1)
+    op, u = product(ceed, space, ceed.Vector(4)), vector_of(ceed, np.ones(4))
+    calls = (lambda: op(u)), op.diagonal
+    for call in calls:
+        with pytest.raises(
+            pyceedlike.CeedIncompleteError, match='input "kappa": there are no values yet'
+        ):
+            call()
+
+
+def test_a_field_that_is_being_written_is_named(ceed):
+    space, kappa = Mesh.box(3).space(ceed, 1), vector_of(ceed, np.ones(4))
+    op, u = product(ceed, space, kappa), vector_of(ceed, np.ones(4))
+    with kappa.array(), pytest.raises(pyceedlike.CeedAccessError, match='input "kappa" refused'):
+        op(u)
+
+
+def test_an_operator_called_without_its_active_input_says_so(ceed):
+    op = product(ceed, Mesh.box(3).space(ceed, 1), vector_of(ceed, np.ones(4)))
+    with pytest.raises(pyceedlike.CeedIncompatibleError, match="has an active input: give"):
+        op()
 
 
 def test_a_field_that_the_qfunction_has_not_is_named(ceed):
