@@ -386,8 +386,10 @@ class Ceed:
         >>> dv.to_numpy()
         array([-2.,  1.])
         """
+        from .callback import check_fields
         from .qfunction import QFunction
 
+        check_fields(inputs, outputs)
         return lambda function: QFunction._of_function(self, function, inputs, outputs, engine)
 
     def QFunctionContext(self, **values: Any) -> QFunctionContext:  # noqa: N802

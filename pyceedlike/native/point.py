@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._lib import CeedDimensionError
-from ..callback import QField, parameters
+from ..callback import QField, check_fields, parameters, sequence_of
 from ..qfunction import QFunction
 from .ir import Graph, Node
 from .trace import Array, Lowering, as_nodes, jaxpr_of
@@ -75,14 +75,7 @@ class PointFunction:
 
     def results(self, *inputs: Any, **context: Any) -> tuple[Any, ...]:
         """Return the outputs as a tuple of arrays, checked against their descriptions."""
-        results = self.function(*inputs, **context)
-        if len(self.outputs) == 1:
-            results = (results,)
-        if not isinstance(results, (tuple, list)) or len(results) != len(self.outputs):
-            raise CeedDimensionError(
-                f"{self.name} must return a tuple of {len(self.outputs)} arrays: "
-                f"{', '.join(self.outputs)}"
-            )
+        results = sequence_of(self.function(*inputs, **context), self.outputs, self.name)
         arrays = tuple(map(_real, results))
         for (name, field), x in zip(self.outputs.items(), arrays, strict=True):
             if x.shape != field.shape:
@@ -257,6 +250,7 @@ def qfunction(
     order, and by name. Keyword-only parameters are context values: numbers, booleans or arrays. The
     name, the function's by default, is what the function is called in C.
     """
+    check_fields(inputs, outputs)
 
     def decorate(function: Callable[..., Any]) -> PointFunction:
         names, values = parameters(function, len(inputs))
