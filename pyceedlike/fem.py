@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -441,9 +442,13 @@ class Operator(Object):
     def set_context_fields(self, **values: Any) -> None:
         """Set values of contexts by name, in every part and every derivative that has them.
 
-        Raises CeedIncompatibleError for a name that there is not.
+        Raises CeedIncompatibleError, with those there are, for a name that there is not.
         """
         set_fields(self, "GetContextFieldLabel", "SetContext", values)
+
+    def _context_names(self) -> list[str]:
+        contexts = [qf.context for qf in self._qfunctions if qf and qf.context]
+        return list(dict.fromkeys(name for c in contexts for name in c._context_names()))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -528,6 +533,12 @@ class Operator(Object):
 
     def _vector_of(self, u: Any) -> Vector:
         """Return an array as the active input; one of several axes has those of the L-vector."""
+        jax = sys.modules.get("jax")
+        if jax and isinstance(u, jax.core.Tracer):
+            raise CeedUnsupportedError(
+                "an operator takes arrays, and JAX is tracing this call: operator.jax() is the "
+                "function for jax.jit, jax.grad and all others"
+            )
         shape, shapes = tuple(getattr(u, "shape", ())), self._input_shapes()
         if len(shape) > 1 and shape not in shapes:
             wanted = " or ".join(map(str, sorted(shapes, key=len)))
@@ -736,6 +747,9 @@ class CompositeOperator(Operator):
     def _input_shapes(self) -> set[tuple[int, ...]]:
         parts = [part._input_shapes() for part in self._kept if part.shape[1] >= 0]
         return set.intersection(*parts) if parts else set()
+
+    def _context_names(self) -> list[str]:
+        return list(dict.fromkeys(name for part in self._kept for name in part._context_names()))
 
     def _has_jacobian(self) -> bool:
         return any(part._has_jacobian() for part in self._kept)

@@ -676,7 +676,7 @@ def test_several_results_are_a_tuple(ceed):
         (lambda u: u[:1], pyceedlike.CeedDimensionError, r"'v' of .* \(1,\), \(3,\) is wanted"),
         (lambda u: u + 0j, pyceedlike.CeedIncompatibleError, "'v' of .* is complex"),
         (lambda u: u.astype(int), pyceedlike.CeedIncompatibleError, "'v' of .* is int64"),
-        (lambda u: None, pyceedlike.CeedDimensionError, r"'v' of .* \(\), "),
+        (lambda u: 1.0, pyceedlike.CeedDimensionError, r"'v' of .* \(\), "),
     ],
 )
 def test_a_wrong_result_is_named(ceed, result, error, text):
@@ -696,6 +696,46 @@ def test_a_wrong_number_of_results_is_refused(ceed):
     qf = ceed.qfunction(Data(), s=Data(), p=Data())(lambda u: (u,))
     with pytest.raises(pyceedlike.CeedDimensionError, match="2 arrays: s, p"):
         qf.apply(1, [vector_of(ceed, [1])], [ceed.Vector(1), ceed.Vector(1)])
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "what"),
+    [
+        ((Interp,), {"v": Interp()}, "input 1"),
+        ((Interp(),), {"v": Interp}, "the output 'v'"),
+        ((lambda u: u,), {}, "input 1"),  # without parentheses
+        ((np.ones(2),), {"v": Interp()}, "input 1"),
+    ],
+    ids=["input", "output", "function", "array"],
+)
+def test_what_describes_no_field_is_named_at_the_decorator(ceed, inputs, outputs, what):
+    from pyceedlike import native
+
+    for decorator in ceed.qfunction, native.qfunction:
+        with pytest.raises(TypeError, match=rf"{what} is described by a call of Interp, .*not by"):
+            decorator(*inputs, **outputs)
+
+
+def test_a_function_that_returns_nothing_is_named(ceed):
+    @ceed.qfunction(Interp(), v=Interp())
+    def forgetful(u):
+        u * 2
+
+    with pytest.raises(TypeError, match="forgetful returned None: it must return v"):
+        forgetful.apply(1, [vector_of(ceed, [1])], [ceed.Vector(1)])
+
+
+def test_a_context_field_that_there_is_not_is_named_with_those_there_are(ceed):
+    qf = ceed.qfunction(Data(), v=Data())(lambda u, *, speed=1.0, steps=2: u)
+    op = ceed.Operator(qf)
+    both = ceed.CompositeOperator()
+    rstr = ceed.StridedElemRestriction(1, 3, 1, 3, None)
+    for name in "u", "v":
+        op.set_field(name, rstr, BASIS_NONE, VECTOR_ACTIVE)
+    both.add_sub(op)
+    for owner in qf.context.set_fields, op.set_context_fields, both.set_context_fields:
+        with pytest.raises(pyceedlike.CeedIncompatibleError, match="'sped': there is speed, steps"):
+            owner(sped=1.0)
 
 
 def test_parameters_must_be_the_inputs(ceed):
