@@ -385,6 +385,43 @@ def product(ceed, space, vector):
     return space.operator(qf, kappa=space.field(vector))
 
 
+@pytest.mark.parametrize(
+    "given", [lambda s: s.coordinates.vector, lambda s: np.ones(3), lambda s: 1.0, lambda s: None]
+)
+def test_what_is_no_field_is_named_with_what_makes_one(ceed, given):
+    space = Mesh.box(3).space(ceed, 1)
+    qf = ceed.qfunction(Interp(), Interp(), v=Interp())(lambda u, kappa: u * kappa)
+    with pytest.raises(TypeError, match=r"give kappa=space.field\(vector\)"):
+        space.operator(qf, kappa=given(space))
+
+
+def test_a_geometry_in_the_place_of_its_field_is_named(ceed):
+    space = Mesh.box(3).space(ceed, 1)
+    with pytest.raises(TypeError, match=r"give qdata=space.geometry.dV"):
+        space.operator(ceed.QFunctionByName("MassApply"), qdata=space.geometry)
+
+
+def test_a_misspelt_field_is_named_with_those_there_are(ceed):
+    space = Mesh.box(3).space(ceed, 1)
+    match = '"qdta": its fields are u, qdata, v'
+    with pytest.raises(pyceedlike.CeedIncompatibleError, match=match):
+        space.operator(ceed.QFunctionByName("MassApply"), qdta=space.geometry.dV)
+
+
+def test_the_entries_of_nodes_are_those_of_their_components(ceed, scalar):
+    space = Mesh.box(2, 3).space(ceed, 2, ncomp=3)
+    nodes = space.boundary("x+")
+    u = np.zeros((3, len(space.nodes)), scalar)
+    u[:, nodes] = 1
+    np.testing.assert_array_equal(space.dofs(nodes), np.flatnonzero(u))
+    np.testing.assert_array_equal(space.dofs(nodes, 2), np.flatnonzero(u)[2 * len(nodes) :])
+    np.testing.assert_array_equal(
+        space.dofs(nodes, 2, 0), [*space.dofs(nodes, 2), *space.dofs(nodes, 0)]
+    )
+    with pytest.raises(pyceedlike.CeedDimensionError, match="component 3 is none of 0 to 2"):
+        space.dofs(nodes, 3)
+
+
 def test_a_field_of_the_other_precision_is_named(ceed, scalar):
     space = Mesh.box(3).space(ceed, 1)
     match = rf"a Vector of {scalar} is wanted for the field 'kappa', not .*astype\('{scalar}'\)"
