@@ -94,6 +94,12 @@ class BuildExt(build_ext):
             shutil.copy(source, root / target)
         super().run()
 
+    def build_extensions(self) -> None:
+        """Link so that our libraries' folders come before those that Python was linked with."""
+        folders = ffibuilder.link()["runtime_library_dirs"]
+        self.compiler.linker_so[1:1] = [f"-Wl,-rpath,{folder}" for folder in folders]
+        super().build_extensions()
+
     def get_outputs(self) -> list[str]:
         """Return the files of a wheel that come from here."""
         return super().get_outputs() + [os.path.join(self.build_lib, path) for path in shipped()]

@@ -264,6 +264,15 @@ def test_the_prefix_holds_headers_and_libraries():
     assert list(prefix.rglob("libceedlike.so.0"))
 
 
+def test_the_modules_look_for_the_library_beside_them_first():
+    need("readelf")
+    if (buildflags.PACKAGE / "prefix").exists():
+        pytest.skip("the package was built against an installed library")
+    for module in buildflags.PACKAGE.glob("_*.so"):
+        folders = re.search(r"runpath: \[(.*)\]", run("readelf", "-d", module))[1]
+        assert folders.split(":")[0] == "$ORIGIN/lib"
+
+
 def test_asking_for_nothing_is_an_error():
     command = [sys.executable, "-P", "-m", "pyceedlike"]
     done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, check=False)
