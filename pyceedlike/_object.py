@@ -131,16 +131,28 @@ class Object:
 
 
 def handle_of(library: Library, kind: str, thing: Any, where: str = "here") -> Any:
-    """Return the handle of an object or a stand-in; C says what is wrong with the object."""
+    """Return the handle of an object or a stand-in; raise for another kind or precision."""
     if isinstance(thing, StandIn) and thing.kind == kind:
         return getattr(library.lib, f"CEED_{thing.name}")
     if isinstance(thing, (Object, Shared)) and thing._kind == kind:
+        _check_precision(library, kind, thing, where)
         return library.ffi.cast(f"Ceed{kind}", thing.handle)
     remedy = ": pyceedlike.from_dlpack(x) makes one of an array" if kind == "Vector" else ""
     what = f"an {kind}" if kind[0] in "EO" else f"a {kind}"
     raise TypeError(
         f"{what} is wanted {where}, not {type(thing).__name__} {reprlib.repr(thing)}{remedy}"
     )
+
+
+def _check_precision(library: Library, kind: str, thing: Object | Shared, where: str) -> None:
+    wanted, given = library.scalar, thing._library.scalar
+    if wanted != given:
+        how = (
+            f"of x.to_numpy().astype({wanted!r})" if kind == "Vector" else f"in a Ceed of {wanted}"
+        )
+        raise CeedIncompatibleError(
+            f"a {kind} of {wanted} is wanted {where}, not one of {given}: make it {how}"
+        )
 
 
 def text_of(name: str) -> bytes:

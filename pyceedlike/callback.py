@@ -6,6 +6,7 @@ from __future__ import annotations
 import inspect
 import math
 import operator
+import reprlib
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
@@ -104,6 +105,17 @@ class Physics(NamedTuple):
         return [(f"the output {name!r} of {self.name}", field, x) for (name, field), x in pairs]
 
 
+def check_fields(inputs: Collection[Any], outputs: dict[str, Any]) -> None:
+    """Raise for what describes no input or output of a function."""
+    described = {f"input {k + 1}": field for k, field in enumerate(inputs)}
+    for what, field in (described | {f"the output {n!r}": f for n, f in outputs.items()}).items():
+        if not isinstance(field, QField):
+            raise TypeError(
+                f"{what} is described by a call of Interp, Grad, Data or Weight, as in "
+                f"qfunction(Interp(), v=Interp()); not by {reprlib.repr(field)}"
+            )
+
+
 def parameters(function: Callable[..., Any], count: int) -> tuple[list[str], dict[str, Any]]:
     """Return the names of a function's inputs, and its context values: keyword-only defaults."""
     found = inspect.signature(function).parameters.values()
@@ -116,7 +128,8 @@ def parameters(function: Callable[..., Any], count: int) -> tuple[list[str], dic
     values = {p.name: p.default for p in found if p.kind == p.KEYWORD_ONLY}
     if len(names) != count:
         raise CeedDimensionError(
-            f"inputs described: {count}, {function.__name__} has {len(names)}: {', '.join(names)}"
+            f"inputs described: {count}, {function.__name__} has {len(names)}: {', '.join(names)}; "
+            "values of the context stand behind a *"
         )
     for name, value in values.items():
         if value is inspect.Parameter.empty:
@@ -128,6 +141,8 @@ def parameters(function: Callable[..., Any], count: int) -> tuple[list[str], dic
 
 def sequence_of(returned: Any, outputs: Collection[str], name: str) -> Sequence[Any]:
     """Return what a function of this name returned as one result for each output."""
+    if returned is None and outputs:
+        raise TypeError(f"{name} returned None: it must return {', '.join(outputs)}")
     if len(outputs) <= 1:
         return (returned,)[: len(outputs)]
     if not isinstance(returned, (tuple, list)) or len(returned) != len(outputs):

@@ -242,7 +242,7 @@ class Ceed:
         """Return a tensor-product basis of the arrays of one direction.
 
         They are interp1d[Q1d][P1d], grad1d[Q1d][P1d], qref1d[Q1d] and qweight1d[Q1d].
-        Raises CeedDimensionError, with the name, for an array of another size.
+        Raises CeedDimensionError, with the name, for an array of another shape that is not flat.
         """
         from .fem import Basis
 
@@ -270,8 +270,8 @@ class Ceed:
         """Return a basis on a topology, as TOPOLOGY_TRIANGLE.
 
         The arrays are interp[nqpts][nnodes], grad[dim][nqpts][nnodes], qref[dim][nqpts] and
-        qweights[nqpts]. Raises CeedDimensionError, with the name, for an array
-        of another size.
+        qweights[nqpts]. Raises CeedDimensionError, with the name, for an array of another shape
+        that is not flat.
         """
         from .fem import Basis
 
@@ -386,8 +386,10 @@ class Ceed:
         >>> dv.to_numpy()
         array([-2.,  1.])
         """
+        from .callback import check_fields
         from .qfunction import QFunction
 
+        check_fields(inputs, outputs)
         return lambda function: QFunction._of_function(self, function, inputs, outputs, engine)
 
     def QFunctionContext(self, **values: Any) -> QFunctionContext:  # noqa: N802

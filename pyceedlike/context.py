@@ -131,6 +131,9 @@ class QFunctionContext(Object):
         self._call("GetAllFieldLabels", labels, count)
         return [_described(self._library, labels[0][i]) for i in range(count[0])]
 
+    def _context_names(self) -> list[str]:
+        return [field.name for field in self._labelled()]
+
     def _copy(self) -> QFunctionContext:
         """Return another context with the same data and fields."""
         copy = QFunctionContext(self.ceed, "CeedQFunctionContextCreate")
@@ -143,7 +146,7 @@ class QFunctionContext(Object):
         return copy
 
     def __repr__(self) -> str:
-        names = ", ".join(field.name for field in self._labelled())
+        names = ", ".join(self._context_names())
         return f"<pyceedlike.QFunctionContext of {self.get_size()} bytes: {names}>"
 
 
@@ -154,7 +157,8 @@ def set_fields(owner: Object, find: str, put: str, values: dict[str, Any]) -> No
     for name, value in values.items():
         label = owner._get("CeedContextFieldLabel", find, text_of(name))
         if label == library.ffi.NULL:
-            raise CeedIncompatibleError(f"there is no context field {name!r}")
+            known = ", ".join(owner._context_names()) or "none"
+            raise CeedIncompatibleError(f"there is no context field {name!r}: there is {known}")
         field = _described(library, label)
         kind, count = field.kind, len(field.values)
         numbers = _numbers(value)

@@ -4,10 +4,18 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ._lib import EVAL_WEIGHT, NOTRANSPOSE, TRANSPOSE, CeedDimensionError, CeedError
+from ._lib import (
+    EVAL_WEIGHT,
+    NOTRANSPOSE,
+    TRANSPOSE,
+    CeedDimensionError,
+    CeedError,
+    CeedUnsupportedError,
+)
 from ._object import (
     REQUEST_IMMEDIATE,
     VECTOR_ACTIVE,
@@ -21,7 +29,7 @@ from ._object import (
 from .callback import keep_code
 from .ceed import Ceed
 from .context import set_fields
-from .qfunction import QFunction, address_of
+from .qfunction import QFunction, address_of, qfunction_of
 from .vector import Vector
 
 if TYPE_CHECKING:
@@ -387,7 +395,7 @@ class Operator(Object):
     def _of_qfunctions(cls, ceed: Ceed, *given: QFunction | PointFunction | None) -> Operator:
         library = ceed._library
         null = library.ffi.NULL
-        qfunctions = [q.qfunction(ceed) if hasattr(q, "qfunction") else q for q in given]
+        qfunctions = [qfunction_of(ceed, q) for q in given]
         handles = [null if q is None else handle_of(library, "QFunction", q) for q in qfunctions]
         self = cls(ceed, "CeedOperatorCreate", *handles)
         self._qfunctions = qfunctions
@@ -431,9 +439,13 @@ class Operator(Object):
     def set_context_fields(self, **values: Any) -> None:
         """Set values of contexts by name, in every part and every derivative that has them.
 
-        Raises CeedIncompatibleError for a name that there is not.
+        Raises CeedIncompatibleError, with those there are, for a name that there is not.
         """
         set_fields(self, "GetContextFieldLabel", "SetContext", values)
+
+    def _context_names(self) -> list[str]:
+        contexts = [qf.context for qf in self._qfunctions if qf and qf.context]
+        return list(dict.fromkeys(name for c in contexts for name in c._context_names()))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -501,19 +513,60 @@ class Operator(Object):
 
     def apply_transpose(self, u: Vector, v: Vector, request: StandIn = REQUEST_IMMEDIATE) -> None:
         """Set v to the transpose of A, applied to u; without `qdfT` A must be linear."""
+        self._check_linear(2)
         self._apply("ApplyTranspose", u, v, request)
 
     def __call__(self, u: Any = VECTOR_NONE) -> Vector:
-        """Return A u, a new vector. u is a Vector or any array in the operator's precision."""
+        """Return A u, a new vector. u is a Vector or any array in the operator's precision.
+
+        An array is an L-vector: (size,), or (components, nodes) as those of Space are, or (nodes,
+        components) where the components of a node lie together. Raises CeedDimensionError for
+        others.
+        """
         v = self.ceed.Vector(max(self.shape[0], 0))
-        source = u if isinstance(u, (Vector, StandIn)) else Vector.from_dlpack(u, ceed=self.ceed)
+        source = u if isinstance(u, (Vector, StandIn)) else self._vector_of(u)
         self.apply(source, v if self.shape[0] >= 0 else VECTOR_NONE)
         return v
+
+    def _vector_of(self, u: Any) -> Vector:
+        """Return an array as the active input; one of several axes has those of the L-vector."""
+        jax = sys.modules.get("jax")
+        if jax and isinstance(u, jax.core.Tracer):
+            raise CeedUnsupportedError(
+                "an operator takes arrays, and JAX is tracing this call: operator.jax() is the "
+                "function for jax.jit, jax.grad and all others"
+            )
+        shape, shapes = tuple(getattr(u, "shape", ())), self._input_shapes()
+        if len(shape) > 1 and shape not in shapes:
+            wanted = " or ".join(map(str, sorted(shapes, key=len)))
+            raise CeedDimensionError(f"the active input has shape {shape}, {wanted} is wanted")
+        return Vector.from_dlpack(u, ceed=self.ceed)
+
+    def _input_shapes(self) -> set[tuple[int, ...]]:
+        """Return the shapes of arrays whose entries lie as those of the active input."""
+        size = self.shape[1]
+        grids = [self._fields[name].restriction for name in self._active()]
+        shapes = [_l_shapes(grid, size) for grid in grids]
+        return {(size,)}.union(*shapes)
 
     # Assembly of linear operators.
 
     def _has_jacobian(self) -> bool:
         return any(self._qfunctions[1:2])
+
+    def _check_linear(self, derivatives: int = 1) -> None:
+        """Raise where a QFunction is known not to be linear, and has none of its derivatives."""
+        qf = self._qfunctions[0] if self._qfunctions else None
+        given = any(self._qfunctions[1 : 1 + derivatives])
+        if given or not hasattr(qf and qf._written_in, "is_linear"):
+            return
+        point, inputs = qf._written_in, self._active()
+        outputs = [n for n in qf.outputs if self._is_active(n)]
+        if inputs and outputs and not point.is_linear(inputs, outputs):
+            raise CeedUnsupportedError(
+                f"{point.name} is not linear in {', '.join(inputs)}, and the operator has no "
+                f"Jacobian: make it with one, such as {point.name}.jvp()"
+            )
 
     def diagonal(self) -> Vector:
         """Return the diagonal of a linear operator, or of the Jacobian; a new vector."""
@@ -554,6 +607,7 @@ class Operator(Object):
         With the restriction that tells where they lie: it has a component for each pair of active
         components, inputs slowest.
         """
+        self._check_linear()
         library = self._library
         request = request_of(library, REQUEST_IMMEDIATE)
         vector = library.ffi.new("CeedVector *")
@@ -569,6 +623,7 @@ class Operator(Object):
         return assembled, restriction
 
     def _assemble(self, how: str, d: Vector, request: StandIn) -> None:
+        self._check_linear()
         library = self._library
         self._call(how, handle_of(library, "Vector", d), request_of(library, request))
 
@@ -592,6 +647,7 @@ class Operator(Object):
 
     def linear_assemble(self, values: Vector) -> None:
         """Set values to the entries that linear_assemble_symbolic() gives the places of."""
+        self._check_linear()
         self._call("LinearAssemble", handle_of(self._library, "Vector", values))
 
     def to_scipy(
@@ -601,9 +657,12 @@ class Operator(Object):
 
         Both are of a linear operator, or of the Jacobian of one that has a Jacobian: where that
         reads its state in a field, such as `u_at`, it is the Jacobian there. The LinearOperator
-        applies this operator.
+        applies this operator. Raises CeedUnsupportedError, as all of assembly, for a native
+        function that is not linear; any other is taken at its word.
         """
         from .interop.scipy import linear_operator, sparse_matrix
+
+        self._check_linear()
 
         return sparse_matrix(self) if assembled else linear_operator(self)
 
@@ -631,8 +690,10 @@ class Operator(Object):
     def _active(self) -> list[str]:
         """Return the inputs that read the active vector."""
         names = self._qfunctions[0].inputs if self._qfunctions else ()
-        fields = {n: self._fields[n] for n in names if n in self._fields}
-        return [n for n, field in fields.items() if field.vector is VECTOR_ACTIVE]
+        return [n for n in names if self._is_active(n)]
+
+    def _is_active(self, name: str) -> bool:
+        return name in self._fields and self._fields[name].vector is VECTOR_ACTIVE
 
     def __repr__(self) -> str:
         name = f" {self.name!r}" if self.name else ""
@@ -680,8 +741,26 @@ class CompositeOperator(Operator):
         self._call("CompositeAddSub", handle_of(self._library, "Operator", subop))
         self._kept.append(subop)
 
+    def _input_shapes(self) -> set[tuple[int, ...]]:
+        parts = [part._input_shapes() for part in self._kept if part.shape[1] >= 0]
+        return set.intersection(*parts) if parts else set()
+
+    def _context_names(self) -> list[str]:
+        return list(dict.fromkeys(name for part in self._kept for name in part._context_names()))
+
     def _has_jacobian(self) -> bool:
         return any(part._has_jacobian() for part in self._kept)
+
+    def _check_linear(self, derivatives: int = 1) -> None:
+        for part in self._kept:
+            part._check_linear(derivatives)
+
+
+def _l_shapes(grid: ElemRestriction, size: int) -> set[tuple[int, ...]]:
+    """Return the shapes, of components and nodes, of an array of a restriction's L-vector."""
+    ncomp, stride = grid.get_num_components(), grid.get_comp_stride()
+    n = size // ncomp
+    return {shape for shape, step in (((ncomp, n), n), ((n, ncomp), 1)) if step == stride}
 
 
 def _count(n: int, name: str) -> str:

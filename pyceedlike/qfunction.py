@@ -16,6 +16,7 @@ from .context import QFunctionContext
 if TYPE_CHECKING:
     import libceed
 
+    from .native import PointFunction
     from .vector import Vector
 
 
@@ -199,6 +200,11 @@ class QFunction(Object):
     def __repr__(self) -> str:
         ins, outs = (", ".join(names) or "nothing" for names in self._fields())
         return f"<pyceedlike.QFunction of {ins} to {outs}, {self.scalar}>"
+
+
+def qfunction_of(ceed: Ceed, qf: QFunction | PointFunction) -> QFunction:
+    """Return a QFunction as it is, and a point function as its QFunction in a context."""
+    return qf.qfunction(ceed) if hasattr(qf, "qfunction") else qf
 
 
 def address_of(library: Library, f: Any) -> int:

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._lib import (
     EVAL_GRAD,
     EVAL_INTERP,
     EVAL_NONE,
     EVAL_WEIGHT,
+    CeedDimensionError,
     CeedIncompatibleError,
     CeedIncompleteError,
 )
@@ -19,11 +20,13 @@ from .callback import Data, Grad
 from .ceed import Ceed
 from .fem import Basis, ElemRestriction, Operator, OperatorField
 from .mesh import Mesh, plural, positive, same_rows
-from .qfunction import QFunction
+from .qfunction import QFunction, qfunction_of
 from .vector import Vector
 
 if TYPE_CHECKING:
     import numpy
+
+    from .native import PointFunction
 
 
 class Geometry(NamedTuple):
@@ -83,7 +86,8 @@ class Space:
     def boundary(self, *names: str) -> numpy.ndarray:
         """Return the nodes on the boundaries of these names, or on all of the mesh's boundary.
 
-        Raises CeedIncompatibleError, with those there are, for a name that is not one.
+        They are rows of `nodes`, and entries of component 0 in an L-vector: dofs() are those of all
+        components. Raises CeedIncompatibleError, with those there are, for a name that is not one.
         """
         import numpy
 
@@ -96,6 +100,23 @@ class Space:
         element, side = numpy.concatenate(sides).T
         nodes = mesh.cell.side_nodes(self.order)[side]
         return numpy.unique(self.offsets[element[:, None], nodes])
+
+    def dofs(self, nodes: Any, *components: int) -> numpy.ndarray:
+        """Return the entries of an L-vector that belong to nodes: of all components, or of some.
+
+        >>> space = pyceedlike.Mesh.box(3).space(pyceedlike.Ceed(), 1, ncomp=2)
+        >>> space.dofs(space.boundary())
+        array([0, 3, 4, 7])
+        >>> space.dofs(space.boundary("x-"), 1)
+        array([4])
+        """
+        import numpy
+
+        for c in components:
+            if not 0 <= c < self.ncomp:
+                raise CeedDimensionError(f"component {c} is none of 0 to {self.ncomp - 1}")
+        which = numpy.array(components or range(self.ncomp))
+        return (which[:, None] * len(self.nodes) + numpy.asarray(nodes, int)).ravel()
 
     # What operators are made of.
 
@@ -137,7 +158,12 @@ class Space:
         invert = ceed.qfunction(Grad(dim, dim), dXdx=Data(dim, dim))(_inverse)
         return Geometry(self.evaluate(measure, dx=dx), self.evaluate(invert, dx=dx))
 
-    def operator(self, qf: QFunction, *derivatives: QFunction, **fields: OperatorField) -> Operator:
+    def operator(
+        self,
+        qf: QFunction | PointFunction,
+        *derivatives: QFunction | PointFunction,
+        **fields: OperatorField,
+    ) -> Operator:
         """Return the operator of a QFunction, and of those of its Jacobian and transpose.
 
         Fields that are not given are functions of this space and active, or are the weights. Raises
@@ -150,13 +176,14 @@ class Space:
         >>> mass(np.ones(5)).to_numpy()
         array([0.125, 0.25 , 0.25 , 0.25 , 0.125])
         """
+        qf = qfunction_of(self.ceed, qf)
         op = self.ceed.Operator(qf, *derivatives)
+        for name, field in fields.items():
+            op.set_field(name, *_field_of(name, field))
         _check_apart({n: f.mode for n, f in qf.inputs.items() if n not in fields})
         for name, (_, mode) in (qf.inputs | qf.outputs).items():
             if name not in fields:
                 op.set_field(name, *self._own_field(name, mode))
-        for name, field in fields.items():
-            op.set_field(name, *field)
         return op
 
     def _own_field(self, name: str, mode: int) -> OperatorField:
@@ -167,7 +194,7 @@ class Space:
             )
         return self.weights if mode == EVAL_WEIGHT else self.field()
 
-    def evaluate(self, qf: QFunction, **fields: OperatorField) -> OperatorField:
+    def evaluate(self, qf: QFunction | PointFunction, **fields: OperatorField) -> OperatorField:
         """Return what a QFunction makes of fields at the quadrature points, as another field.
 
         The QFunction has one output, stored at the points; the order of the values
@@ -183,6 +210,7 @@ class Space:
         >>> float(found.vector.to_numpy().sum().round(12))
         0.333333333333
         """
+        qf = qfunction_of(self.ceed, qf)
         if len(qf.outputs) != 1:
             raise CeedIncompatibleError(f"a QFunction of one output is wanted, not of {qf!r}")
         ((output, (size, _)),) = qf.outputs.items()
@@ -198,6 +226,20 @@ class Space:
             f"<pyceedlike.Space of order {self.order}, {components}, {len(self.nodes)} nodes, "
             f"on {len(self.offsets)} {kind}>"
         )
+
+
+def _field_of(name: str, field: OperatorField) -> OperatorField:
+    """Return what was given for a field; raise for what is none."""
+    if isinstance(field, Geometry):
+        raise TypeError(
+            f"{name} is one field of a geometry: give {name}=space.geometry.dV, or dXdx"
+        )
+    if not isinstance(field, tuple) or len(field) != len(OperatorField._fields):
+        raise TypeError(
+            f"{name} is a field, not {type(field).__name__}: give {name}=space.field(vector); "
+            "pyceedlike.from_dlpack(x) makes a vector of an array"
+        )
+    return OperatorField(*field)
 
 
 def _check_apart(modes: dict[str, int]) -> None:

@@ -1,8 +1,26 @@
 // The vectors of a call: all are acquired or none, and what is written lies apart from all others.
 // SPDX-License-Identifier: BSD-2-Clause
+#include <stdio.h>
+
 #include "fem.h"
 
+static const char *Use(const CeedArgument *a) { return a->is_written ? "output" : "input"; }
+
+/* Whether the vector is as nearly all are: no refusal, for which the argument has to be named. */
+static bool IsFree(const CeedArgument *a) {
+  uint64_t word = CeedBufferWord(a->vec->buffer);
+  uint64_t blockers = a->is_written ? WRITE_BLOCKERS | READ_ONLY : READ_BLOCKERS;
+
+  return (word & VALID) && !(word & blockers);
+}
+
 static int Acquire(const char *what, CeedArgument *a) {
+  char text[128];
+
+  if (!IsFree(a)) {
+    snprintf(text, sizeof text, "%s: %s \"%s\"", what, Use(a), a->name);
+    what = text;
+  }
   if (!a->is_written) return CeedVectorAcquireRead(a->vec, CEED_MEM_HOST, &a->from, what);
   return CeedVectorAcquireWrite(a->vec, CEED_MEM_HOST, a->keeps_values, &a->to, what);
 }
@@ -13,8 +31,6 @@ static bool Overlap(const CeedArgument *a, const CeedArgument *b) {
 
   return start_a < start_b + b->vec->buffer->bytes && start_b < start_a + a->vec->buffer->bytes;
 }
-
-static const char *Use(const CeedArgument *a) { return a->is_written ? "output" : "input"; }
 
 /* `share` is whether two arguments do what they must not. */
 static int CheckPairs(Ceed ceed, const CeedArguments *arguments, const char *complaint,

@@ -249,6 +249,8 @@ int CeedOperatorCheckReady(CeedOperator op) {
 
 int CeedActiveVectorCheck(CeedOperator op, CeedVector vec, CeedSize length, const char *what) {
   if (length < 0 && vec == CEED_VECTOR_NONE) return CEED_ERROR_SUCCESS;
+  CeedCheck(vec != CEED_VECTOR_NONE && vec != CEED_VECTOR_ACTIVE, op->base.ceed,
+            CEED_ERROR_INCOMPATIBLE, "The operator has an active %s: give its vector", what);
   CeedCall(CeedObjectCheck(vec, CEED_KIND_VECTOR));
   CeedCheck(length < 0 || vec->length == length, op->base.ceed, CEED_ERROR_DIMENSION,
             "The %s vector has %td entries, the operator wants %td", what, vec->length, length);

@@ -193,17 +193,13 @@ def _check_integers(x: Any, numbers: numpy.ndarray) -> None:
 
 
 def offsets(x: Any, num_elem: int, elem_size: int) -> numpy.ndarray:
-    """Return the integers of x as a compact array of int32; raise where one does not fit."""
+    """Return the integers of x, [element][node] or in one axis, as a compact array of int32."""
     import numpy
 
     array = numpy.asarray(x)
     if array.size and array.dtype.kind not in "iu":
         raise TypeError(f"offsets are integers of at most 64 bits; these are {array.dtype}")
-    if array.size != num_elem * elem_size:
-        raise CeedDimensionError(
-            f"{num_elem} elements of {elem_size} nodes have {num_elem * elem_size} offsets, these "
-            f"are {array.size}"
-        )
+    _check_shape("offsets", array, (num_elem, elem_size))
     limits = numpy.iinfo(numpy.int32)
     wrong = numpy.flatnonzero((array < limits.min) | (array > limits.max))
     if wrong.size:
@@ -216,13 +212,20 @@ def offsets(x: Any, num_elem: int, elem_size: int) -> numpy.ndarray:
 
 
 def matrix(x: Any, shape: tuple[int, ...], scalar: str, name: str) -> numpy.ndarray:
-    """Return the numbers of x as a compact array of as many entries as the shape has."""
+    """Return the numbers of x, in this shape or in one axis, as a compact array."""
     import numpy
 
-    array = numpy.ascontiguousarray(from_numbers(x, scalar))
-    if array.size != math.prod(shape):
-        raise CeedDimensionError(f"{name} has {array.size} entries, not those of {shape}")
-    return array
+    array = from_numbers(x, scalar)
+    _check_shape(name, array, shape)
+    return numpy.ascontiguousarray(array)
+
+
+def _check_shape(name: str, array: numpy.ndarray, shape: tuple[int, ...]) -> None:
+    """Raise unless an array has a shape, or all of its entries in one axis."""
+    flat = (math.prod(shape),)
+    if array.shape not in (shape, flat):
+        wanted = " or ".join(map(str, dict.fromkeys([shape, flat])))
+        raise CeedDimensionError(f"{name}: the shape is {array.shape}, {wanted} is wanted")
 
 
 def copy_of(buffer: Any, dtype: str, shape: tuple[int, ...]) -> numpy.ndarray:

@@ -120,6 +120,7 @@ def matrix(op: Operator, dm: PETSc.DM, fixed: Any = ()) -> PETSc.Mat:
     Each process names the places that it has, of its neighbours' unknowns too. PETSc's Jacobi has
     the diagonal. Collective. Raises CeedDimensionError for an operator of another size.
     """
+    op._check_linear()
     return _Linear(op, dm, fixed).as_petsc()
 
 

@@ -146,6 +146,48 @@ def gradient(point: PointFunction, outputs: dict[str, str]) -> PointFunction:
     return PointFunction(function, f"{point.name}_gradient", point.inputs, fields, point.context)
 
 
+def is_linear(point: PointFunction, names: list[str], outputs: list[str]) -> bool:
+    """Return whether the outputs may be linear in inputs.
+
+    Their derivatives depend on none of these, and where these are 0, the outputs are 0.
+    """
+    split = Split(point, names)
+    places = [k for k, name in enumerate(point.outputs) if name in outputs]
+    fields = {name: point.outputs[name] for name in outputs}
+
+    def function(*values: Any, **context: Any) -> Any:
+        import jax
+
+        f, where = split.at(values[len(names) :], context)
+        results = jax.jvp(f, where, list(values[: len(names)]))[1]
+        return tuple(results[k] for k in places) if len(places) > 1 else results[places[0]]
+
+    from .point import PointFunction
+
+    ways = {f"{name} of the direction": split.fields[name] for name in names}
+    slope = PointFunction(
+        function, f"{point.name}_jvp", {**ways, **point.inputs}, fields, point.context
+    )
+    return slope.reads().isdisjoint(names) and _is_zero_at_zero(point, names, places)
+
+
+def _is_zero_at_zero(point: PointFunction, names: list[str], places: list[int]) -> bool:
+    """Return whether outputs are 0, up to rounding, where some inputs are 0, others at random."""
+    import jax
+
+    random = np.random.default_rng(0)
+    with jax.enable_x64(True):
+        inputs = {
+            n: jax.numpy.asarray(random.uniform(0.5, 1.5, f.shape)) for n, f in point.inputs.items()
+        }
+        zeros = {n: jax.numpy.zeros(point.inputs[n].shape) for n in names}
+        there, here = (
+            list(map(np.asarray, point.results(*values.values(), **point.context)))
+            for values in (inputs, {**inputs, **zeros})
+        )
+    return not any((abs(here[k]) > 1e-8 * abs(there[k]).max()).any() for k in places)
+
+
 def _check_names(point: PointFunction, names: list[str]) -> None:
     if twice := sorted({n for n in names if names.count(n) > 1}):
         raise CeedIncompatibleError(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._lib import CeedDimensionError
-from ..callback import QField, parameters
+from ..callback import QField, check_fields, parameters, sequence_of
 from ..qfunction import QFunction
 from .ir import Graph, Node
 from .trace import Array, Lowering, as_nodes, jaxpr_of
@@ -63,6 +63,7 @@ class PointFunction:
         self.context = context
         self._jaxpr: Any = None
         self._traced: Traced | None = None
+        self._linear: dict[tuple[tuple[str, ...], tuple[str, ...]], bool] = {}
 
     def __call__(self, *inputs: Any, **context: Any) -> Any:
         """Return what the function returns."""
@@ -74,14 +75,7 @@ class PointFunction:
 
     def results(self, *inputs: Any, **context: Any) -> tuple[Any, ...]:
         """Return the outputs as a tuple of arrays, checked against their descriptions."""
-        results = self.function(*inputs, **context)
-        if len(self.outputs) == 1:
-            results = (results,)
-        if not isinstance(results, (tuple, list)) or len(results) != len(self.outputs):
-            raise CeedDimensionError(
-                f"{self.name} must return a tuple of {len(self.outputs)} arrays: "
-                f"{', '.join(self.outputs)}"
-            )
+        results = sequence_of(self.function(*inputs, **context), self.outputs, self.name)
         arrays = tuple(map(_real, results))
         for (name, field), x in zip(self.outputs.items(), arrays, strict=True):
             if x.shape != field.shape:
@@ -155,6 +149,15 @@ class PointFunction:
         from .derivatives import vjp
 
         return vjp(self, of)
+
+    def is_linear(self, inputs: Sequence[str], outputs: Sequence[str]) -> bool:
+        """Return whether these outputs may be linear in these inputs; found out once."""
+        from .derivatives import is_linear
+
+        key = tuple(inputs), tuple(outputs)
+        if key not in self._linear:
+            self._linear[key] = is_linear(self, *map(list, key))
+        return self._linear[key]
 
     def gradient(self, **outputs: str) -> PointFunction:
         """Return the derivatives of a scalar function: with v="u" the output `v` is that in `u`.
@@ -247,6 +250,7 @@ def qfunction(
     order, and by name. Keyword-only parameters are context values: numbers, booleans or arrays. The
     name, the function's by default, is what the function is called in C.
     """
+    check_fields(inputs, outputs)
 
     def decorate(function: Callable[..., Any]) -> PointFunction:
         names, values = parameters(function, len(inputs))

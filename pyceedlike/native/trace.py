@@ -238,7 +238,8 @@ NUMBERS = {
     "TracerBoolConversionError": "in the place of if, while, and, or, max there are jnp.where, "
     "lax.fori_loop, &, |, jnp.maximum",
     "TracerArrayConversionError": "NumPy's functions have counterparts in jax.numpy",
-    "TracerIntegerConversionError": "an index into a list is known: index an array of jax.numpy",
+    "TracerIntegerConversionError": "indices into lists and numbers of rounds are known: index "
+    "an array of jax.numpy, and take no range() of an input or a context value",
     "NonConcreteBooleanIndexError": "a mask selects by jnp.where, which keeps the shape",
 }
 

@@ -477,6 +477,7 @@ TEST(vectors_of_other_lengths_are_refused) {
   ASSERT_CODE(CEED_ERROR_DIMENSION, CeedOperatorApply(w.op, v, u, CEED_REQUEST_IMMEDIATE));
   ASSERT_FAILS(CeedOperatorApply(w.op, NULL, u, CEED_REQUEST_IMMEDIATE));
   ASSERT_FAILS(CeedOperatorApply(w.op, CEED_VECTOR_NONE, u, CEED_REQUEST_IMMEDIATE));
+  ASSERT_SAYS("active input: give its vector");
   ASSERT_FAILS(CeedOperatorApply(w.op, CEED_VECTOR_ACTIVE, u, CEED_REQUEST_IMMEDIATE));
   ASSERT_FAILS(CeedOperatorApply(NULL, u, v, CEED_REQUEST_IMMEDIATE));
   PointwiseDestroy(&w);

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from test_native import agree, by_c, needs_a_compiler  # noqa: F401 - used by every test
+from test_native import RTOL, agree, by_c, needs_a_compiler, vectors  # noqa: F401 - every test's
 
 import pyceedlike
 from pyceedlike import (
@@ -11,9 +11,11 @@ from pyceedlike import (
     GAUSS,
     VECTOR_ACTIVE,
     CeedIncompatibleError,
+    CeedUnsupportedError,
     Data,
     Grad,
     Interp,
+    Mesh,
     Weight,
     native,
 )
@@ -289,6 +291,68 @@ def stretched(du, w, *, n=4.0, mu=1.0, lam=5.0):
     f = jnp.eye(2) + 2 * n * du.T
     log_j = jnp.log(jnp.linalg.det(f))
     return w * (mu / 2 * jnp.sum(f * f) - mu * log_j + lam / 2 * log_j**2)
+
+
+def on_a_line(ceed, function):
+    """Return the operator of a function of one unknown and dV."""
+    space = Mesh.box(3).space(ceed, 1)
+    point = native.qfunction(Interp(), Data(), v=Interp())(function)
+    return space.operator(point, dV=space.geometry.dV)
+
+
+LINEAR = {
+    "to_scipy": lambda op: op.to_scipy(),
+    "matrix": lambda op: op.to_scipy(assembled=True),
+    "diagonal": lambda op: op.diagonal(),
+    "blocks": lambda op: op.point_block_diagonal(),
+    "qfunction": lambda op: op.linear_assemble_qfunction(),
+    "transpose": lambda op: op.apply_transpose(op.ceed.Vector(4), op.ceed.Vector(4)),
+}
+
+
+@pytest.mark.parametrize("use", LINEAR.values(), ids=LINEAR)
+@pytest.mark.parametrize(
+    "function",
+    [lambda u, dV: u**3 * dV, lambda u, dV: jnp.abs(u) * dV, lambda u, dV: (u + 2) * dV],
+    ids=["cubed", "abs", "affine"],
+)
+def test_what_is_known_not_to_be_linear_has_no_matrix_without_a_jacobian(ceed, function, use):
+    both = ceed.CompositeOperator()
+    both.add_sub(on_a_line(ceed, function))
+    for op in both, on_a_line(ceed, function):
+        with pytest.raises(CeedUnsupportedError, match=r"is not linear in u, .*\.jvp\(\)"):
+            use(op)
+
+
+def test_what_is_linear_is_its_own_jacobian(ceed, random):
+    op = on_a_line(ceed, lambda u, dV: 3 * u * dV - u * dV)
+    u = random.random(4).astype(ceed.scalar)
+    np.testing.assert_allclose(
+        op.to_scipy(assembled=True) @ u, op(u).to_numpy(), rtol=RTOL[ceed.scalar]
+    )
+
+
+def test_a_jacobian_at_a_point_is_linear_in_the_direction(ceed):
+    space = Mesh.box(3).space(ceed, 1)
+    cubed = native.qfunction(Interp(), Data(), v=Interp())(lambda u, dV: u**3 * dV)
+    state = space.field(vectors(ceed, [np.full(space.size, 2.0)])[0])
+    tangent = space.operator(cubed.jvp(), dV=space.geometry.dV, u_at=state)
+    assert tangent.to_scipy(assembled=True).sum() == pytest.approx(12, rel=1e-5)
+
+
+def test_a_point_function_is_evaluated_at_the_points_of_a_space(ceed):
+    space = Mesh.box(3).space(ceed, 1)
+    square = native.qfunction(Interp(1), Data(), e=Data())(lambda x, dV: x[0] ** 2 * dV)
+    found = space.evaluate(square, x=space.coordinates, dV=space.geometry.dV)
+    assert found.vector.to_numpy().sum() == pytest.approx(1 / 3, rel=1e-5)
+    with pytest.raises(pyceedlike.CeedIncompleteError, match=r"'dV'.*space.geometry has dV"):
+        space.evaluate(square, x=space.coordinates)
+
+
+def test_a_point_function_has_the_weights_of_a_space(ceed):
+    space = Mesh.box(3).space(ceed, 1)
+    load = native.qfunction(Weight(), v=Interp())(lambda w: w)
+    assert space.operator(load)().to_numpy().sum() == pytest.approx(6)  # of 3 elements
 
 
 def newton(square, op, u, solve):

@@ -251,7 +251,7 @@ def test_an_array_that_is_kept_stays_alive_and_locks_nothing(call, functions, x)
         ("functions:no", pyceedlike.CeedIncompatibleError, "'functions' has no 'no'"),
         ("functions:value", pyceedlike.CeedIncompatibleError, "it is no function but int"),
         ("broken:f", ModuleNotFoundError, "No module named 'no_such_partner', at broken.py:1"),
-        ("nothing", pyceedlike.CeedDimensionError, "output 1 has shape (), (4,) is wanted"),
+        ("nothing", TypeError, "it returned None: it must return output 1"),
         ("text", pyceedlike.CeedDimensionError, "output 1 has shape (), (4,) is wanted"),
         ("longer", pyceedlike.CeedDimensionError, "output 1 has shape (5,), (4,) is wanted"),
         ("square", pyceedlike.CeedDimensionError, "output 1 has shape (2, 2), (4,) is wanted"),

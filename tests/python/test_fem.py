@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Restrictions, bases, QFunctions and operators against matrices made by NumPy alone."""
 
+import functools
 import gc
 import importlib.util
 import itertools
@@ -397,9 +398,11 @@ def test_offsets_that_are_no_integers_are_refused(ceed, offsets):
         ceed.ElemRestriction(1, 2, 1, 1, 3, offsets)
 
 
-def test_another_number_of_offsets_is_refused(ceed):
-    with pytest.raises(pyceedlike.CeedDimensionError, match="6 offsets, these are 4"):
-        ceed.ElemRestriction(2, 3, 1, 1, 3, np.zeros((2, 2), int))
+@pytest.mark.parametrize("shape", [(2, 2), (3, 2), (1, 6), (7,)])
+def test_offsets_of_another_shape_are_refused(ceed, shape):
+    match = r"offsets: the shape is .*, \(2, 3\) or \(6,\) is wanted"
+    with pytest.raises(pyceedlike.CeedDimensionError, match=match):
+        ceed.ElemRestriction(2, 3, 1, 1, 3, np.zeros(shape, int))
 
 
 def test_a_restriction_of_no_elements_takes_everything_to_nothing(ceed):
@@ -464,8 +467,20 @@ def test_a_basis_on_triangles_takes_its_own_arrays(ceed, scalar):
 def test_an_array_of_another_size_is_named(ceed, name):
     arrays = {"interp1d": np.eye(2), "grad1d": np.eye(2), "qref1d": [0, 0], "qweight1d": [1, 1]}
     arrays[name] = np.ones(3)
-    with pytest.raises(pyceedlike.CeedDimensionError, match=f"{name} has 3 entries"):
+    with pytest.raises(pyceedlike.CeedDimensionError, match=rf"{name}: the shape is \(3,\), \("):
         ceed.BasisTensorH1(1, 1, 2, 2, *arrays.values())
+
+
+@pytest.mark.parametrize("name", ["interp", "grad", "qref"])
+def test_an_array_that_is_transposed_is_named(ceed, name):
+    shapes = {"interp": (4, 3), "grad": (2, 4, 3), "qref": (2, 4), "qweights": (4,)}
+    arrays = {n: np.ones(shape) for n, shape in shapes.items()}
+    make = functools.partial(ceed.BasisH1, pyceedlike.TOPOLOGY_TRIANGLE, 1, 3, 4)
+    make(*arrays.values())
+    make(*(x.ravel() for x in arrays.values()))
+    arrays[name] = arrays[name].T
+    with pytest.raises(pyceedlike.CeedDimensionError, match=f"{name}: the shape is"):
+        make(*arrays.values())
 
 
 def test_lobatto_points_are_the_nodes(ceed, scalar):
@@ -661,7 +676,7 @@ def test_several_results_are_a_tuple(ceed):
         (lambda u: u[:1], pyceedlike.CeedDimensionError, r"'v' of .* \(1,\), \(3,\) is wanted"),
         (lambda u: u + 0j, pyceedlike.CeedIncompatibleError, "'v' of .* is complex"),
         (lambda u: u.astype(int), pyceedlike.CeedIncompatibleError, "'v' of .* is int64"),
-        (lambda u: None, pyceedlike.CeedDimensionError, r"'v' of .* \(\), "),
+        (lambda u: 1.0, pyceedlike.CeedDimensionError, r"'v' of .* \(\), "),
     ],
 )
 def test_a_wrong_result_is_named(ceed, result, error, text):
@@ -681,6 +696,46 @@ def test_a_wrong_number_of_results_is_refused(ceed):
     qf = ceed.qfunction(Data(), s=Data(), p=Data())(lambda u: (u,))
     with pytest.raises(pyceedlike.CeedDimensionError, match="2 arrays: s, p"):
         qf.apply(1, [vector_of(ceed, [1])], [ceed.Vector(1), ceed.Vector(1)])
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "what"),
+    [
+        ((Interp,), {"v": Interp()}, "input 1"),
+        ((Interp(),), {"v": Interp}, "the output 'v'"),
+        ((lambda u: u,), {}, "input 1"),  # without parentheses
+        ((np.ones(2),), {"v": Interp()}, "input 1"),
+    ],
+    ids=["input", "output", "function", "array"],
+)
+def test_what_describes_no_field_is_named_at_the_decorator(ceed, inputs, outputs, what):
+    from pyceedlike import native
+
+    for decorator in ceed.qfunction, native.qfunction:
+        with pytest.raises(TypeError, match=rf"{what} is described by a call of Interp, .*not by"):
+            decorator(*inputs, **outputs)
+
+
+def test_a_function_that_returns_nothing_is_named(ceed):
+    @ceed.qfunction(Interp(), v=Interp())
+    def forgetful(u):
+        u * 2
+
+    with pytest.raises(TypeError, match="forgetful returned None: it must return v"):
+        forgetful.apply(1, [vector_of(ceed, [1])], [ceed.Vector(1)])
+
+
+def test_a_context_field_that_there_is_not_is_named_with_those_there_are(ceed):
+    qf = ceed.qfunction(Data(), v=Data())(lambda u, *, speed=1.0, steps=2: u)
+    op = ceed.Operator(qf)
+    both = ceed.CompositeOperator()
+    rstr = ceed.StridedElemRestriction(1, 3, 1, 3, None)
+    for name in "u", "v":
+        op.set_field(name, rstr, BASIS_NONE, VECTOR_ACTIVE)
+    both.add_sub(op)
+    for owner in qf.context.set_fields, op.set_context_fields, both.set_context_fields:
+        with pytest.raises(pyceedlike.CeedIncompatibleError, match="'sped': there is speed, steps"):
+            owner(sped=1.0)
 
 
 def test_parameters_must_be_the_inputs(ceed):

@@ -142,6 +142,12 @@ def close(x, y, scalar="float64", factor=1):
 # --- Values ------------------------------------------------------------------------------------
 
 
+def test_an_operator_that_jax_traces_names_its_function(jax, operator, u):
+    for transform in jax.jit, jax.grad:
+        with pytest.raises(pyceedlike.CeedUnsupportedError, match=r"operator\.jax\(\)"):
+            transform(lambda x: operator(x))(jax.numpy.asarray(u))
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_function_is_the_operator(jax, operator, u, scalar, engine):
     expected = operator(u).to_numpy()

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers import values_of, vector_of
+from helpers import OTHER, values_of, vector_of
 
 import pyceedlike
 from pyceedlike import Data, Grad, Interp, Mesh, Weight
@@ -282,6 +282,42 @@ def test_components_lie_one_behind_the_other(ceed, scalar):
     assert v[1].sum() == pytest.approx(1, rel=1e-5)
 
 
+def scaled(ceed, space):
+    """Return an operator of two components that multiplies the second by 3."""
+    qf = ceed.qfunction(Interp(2), Data(), v=Interp(2))(
+        lambda u, dV: np.stack([u[0], 3 * u[1]]) * dV
+    )
+    return space.operator(qf, dV=space.geometry.dV)
+
+
+def test_an_array_of_components_and_nodes_is_an_l_vector(ceed, scalar):
+    space = Mesh.box(2, 3).space(ceed, 1, ncomp=2)
+    both = ceed.CompositeOperator()
+    both.add_sub(scaled(ceed, space))
+    u = np.arange(space.size, dtype=scalar)
+    for op in scaled(ceed, space), both:
+        expected = op(u).to_numpy()
+        np.testing.assert_array_equal(op(u.reshape(2, -1)).to_numpy(), expected)
+        with pytest.raises(
+            pyceedlike.CeedDimensionError, match=r"\(12, 2\), \(24,\) or \(2, 12\) is wanted"
+        ):
+            op(u.reshape(-1, 2))
+
+
+def test_an_array_of_nodes_and_components_is_an_l_vector_where_components_lie_together(
+    ceed, scalar
+):
+    space = Mesh.box(2).space(ceed, 1, ncomp=2)
+    op = ceed.Operator(ceed.IdentityQFunction(2, pyceedlike.EVAL_INTERP, pyceedlike.EVAL_INTERP))
+    restriction = ceed.ElemRestriction(2, 2, 2, 1, 6, 2 * space.offsets)
+    for name in "input", "output":
+        op.set_field(name, restriction, space.basis, pyceedlike.VECTOR_ACTIVE)
+    u = np.arange(6, dtype=scalar)
+    np.testing.assert_array_equal(op(u.reshape(3, 2)).to_numpy(), op(u).to_numpy())
+    with pytest.raises(pyceedlike.CeedDimensionError, match=r"\(3, 2\) is wanted"):
+        op(u.reshape(2, 3))
+
+
 def test_an_operator_takes_the_qfunctions_of_its_jacobian(ceed, scalar):
     space = Mesh.box(3).space(ceed, 1)
     make = ceed.qfunction(Interp(), Data(), v=Interp())
@@ -345,6 +381,80 @@ def test_a_field_that_is_no_vector_is_named(ceed, scalar):
     match = r"a Vector is wanted for the field 'kappa', not ndarray .*: pyceedlike.from_dlpack"
     with pytest.raises(TypeError, match=match):
         space.operator(qf, kappa=space.field(np.ones(4, scalar)))
+
+
+def product(ceed, space, vector):
+    """Return the operator that multiplies values by those of a vector, its field `kappa`."""
+    qf = ceed.qfunction(Interp(), Interp(), v=Interp())(lambda u, kappa: u * kappa)
+    return space.operator(qf, kappa=space.field(vector))
+
+
+@pytest.mark.parametrize(
+    "given", [lambda s: s.coordinates.vector, lambda s: np.ones(3), lambda s: 1.0, lambda s: None]
+)
+def test_what_is_no_field_is_named_with_what_makes_one(ceed, given):
+    space = Mesh.box(3).space(ceed, 1)
+    qf = ceed.qfunction(Interp(), Interp(), v=Interp())(lambda u, kappa: u * kappa)
+    with pytest.raises(TypeError, match=r"give kappa=space.field\(vector\)"):
+        space.operator(qf, kappa=given(space))
+
+
+def test_a_geometry_in_the_place_of_its_field_is_named(ceed):
+    space = Mesh.box(3).space(ceed, 1)
+    with pytest.raises(TypeError, match=r"give qdata=space.geometry.dV"):
+        space.operator(ceed.QFunctionByName("MassApply"), qdata=space.geometry)
+
+
+def test_a_misspelt_field_is_named_with_those_there_are(ceed):
+    space = Mesh.box(3).space(ceed, 1)
+    match = '"qdta": its fields are u, qdata, v'
+    with pytest.raises(pyceedlike.CeedIncompatibleError, match=match):
+        space.operator(ceed.QFunctionByName("MassApply"), qdta=space.geometry.dV)
+
+
+def test_the_entries_of_nodes_are_those_of_their_components(ceed, scalar):
+    space = Mesh.box(2, 3).space(ceed, 2, ncomp=3)
+    nodes = space.boundary("x+")
+    u = np.zeros((3, len(space.nodes)), scalar)
+    u[:, nodes] = 1
+    np.testing.assert_array_equal(space.dofs(nodes), np.flatnonzero(u))
+    np.testing.assert_array_equal(space.dofs(nodes, 2), np.flatnonzero(u)[2 * len(nodes) :])
+    np.testing.assert_array_equal(
+        space.dofs(nodes, 2, 0), [*space.dofs(nodes, 2), *space.dofs(nodes, 0)]
+    )
+    with pytest.raises(pyceedlike.CeedDimensionError, match="component 3 is none of 0 to 2"):
+        space.dofs(nodes, 3)
+
+
+def test_a_field_of_the_other_precision_is_named(ceed, scalar):
+    space = Mesh.box(3).space(ceed, 1)
+    match = rf"a Vector of {scalar} is wanted for the field 'kappa', not .*astype\('{scalar}'\)"
+    with pytest.raises(pyceedlike.CeedIncompatibleError, match=match):
+        product(ceed, space, pyceedlike.Ceed(scalar=OTHER[scalar]).Vector(4))
+
+
+def test_a_field_without_values_is_named(ceed):
+    space = Mesh.box(3).space(ceed, 1)
+    op, u = product(ceed, space, ceed.Vector(4)), vector_of(ceed, np.ones(4))
+    calls = (lambda: op(u)), op.diagonal
+    for call in calls:
+        with pytest.raises(
+            pyceedlike.CeedIncompleteError, match='input "kappa": there are no values yet'
+        ):
+            call()
+
+
+def test_a_field_that_is_being_written_is_named(ceed):
+    space, kappa = Mesh.box(3).space(ceed, 1), vector_of(ceed, np.ones(4))
+    op, u = product(ceed, space, kappa), vector_of(ceed, np.ones(4))
+    with kappa.array(), pytest.raises(pyceedlike.CeedAccessError, match='input "kappa" refused'):
+        op(u)
+
+
+def test_an_operator_called_without_its_active_input_says_so(ceed):
+    op = product(ceed, Mesh.box(3).space(ceed, 1), vector_of(ceed, np.ones(4)))
+    with pytest.raises(pyceedlike.CeedIncompatibleError, match="has an active input: give"):
+        op()
 
 
 def test_a_field_that_the_qfunction_has_not_is_named(ceed):

@@ -544,8 +544,9 @@ def larger(u):
         ("jax.numpy", lambda u: math.sin(u[0, 0])),
         ("an array of jax.numpy", lambda u: [1.0, 2.0][u[0, 0].astype(int)]),
         ("jnp.where", lambda u: u[u > 0].sum()),
+        (r"range\(\)", lambda u: sum(u[0, 0] for _ in range(u[0, 0].astype(int)))),
     ],
-    ids=["if", "max", "numpy", "math", "list", "mask"],
+    ids=["if", "max", "numpy", "math", "list", "mask", "range"],
 )
 def test_a_number_that_python_asks_for_is_refused_with_the_line_and_the_remedy(remedy, function):
     refuse(function, f"numbers are not known here; .*{remedy}")
@@ -564,6 +565,14 @@ def test_an_output_of_another_shape_is_refused():
     point = native.qfunction(Data(3), v=Data(3))(lambda u: u[0])
     with pytest.raises(pyceedlike.CeedDimensionError, match=r"'v' of .* the shape \(\).*\(3,\)"):
         point.c_source()
+
+
+def test_a_function_that_returns_nothing_is_named():
+    def forgetful(u):
+        u * 2
+
+    with pytest.raises(TypeError, match="forgetful returned None: it must return v"):
+        native.qfunction(Data(3), v=Data(3))(forgetful).c_source()
 
 
 def test_another_number_of_outputs_is_refused():
