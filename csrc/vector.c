@@ -402,6 +402,30 @@ static int Begin(Operands *o, CeedVector out, bool keep_values, CeedVector a, Ce
   return code;
 }
 
+/* Loops go over memory that is the same, or lies apart. */
+static int CheckOverlap(const Operands *o, const char *what) {
+  for (int i = 1; i < 3; i++) {
+    const CeedScalar *in = o->vec[i] ? o->in[i] : o->out;
+    CeedCheck(in == o->out || in + o->n <= o->out || o->out + o->n <= in, o->vec[0]->base.ceed,
+              CEED_ERROR_INCOMPATIBLE,
+              "%s: the memory of the vectors overlaps in part: copy one of them first", what);
+  }
+  return CEED_ERROR_SUCCESS;
+}
+
+static int BeginLoop(Operands *o, CeedVector out, bool keep_values, CeedVector a, CeedVector b,
+                     const char *what) {
+  int code;
+
+  CeedCall(Begin(o, out, keep_values, a, b, what));
+  code = CheckOverlap(o, what);
+  if (code) {
+    ReleaseInputs(o, 2);
+    CeedVectorCancelWrite(out);
+  }
+  return code;
+}
+
 static int End(Operands *o) {
   ReleaseInputs(o, 2);
   return CeedVectorReleaseWrite(o->vec[0]);
@@ -434,6 +458,17 @@ static int CheckRange(Ceed ceed, CeedSize start, CeedSize *stop, CeedSize step, 
   return CEED_ERROR_SUCCESS;
 }
 
+/* In the order in which no entry is overwritten before it is read. */
+static void CopyEntries(CeedSize start, CeedSize stop, CeedSize step, const CeedScalar *from,
+                        CeedScalar *to) {
+  CeedSize count = start < stop ? (stop - start - 1) / step + 1 : 0;
+
+  for (CeedSize k = 0; k < count; k++) {
+    CeedSize i = start + step * (to > from ? count - 1 - k : k);
+    to[i] = from[i];
+  }
+}
+
 int CeedVectorCopyStrided(CeedVector vec, CeedSize start, CeedSize stop, CeedSize step,
                           CeedVector vec_copy) {
   const CeedScalar *from;
@@ -449,7 +484,7 @@ int CeedVectorCopyStrided(CeedVector vec, CeedSize start, CeedSize stop, CeedSiz
   CeedCall(CeedVectorAcquireRead(vec, CEED_MEM_HOST, &from, "CopyStrided"));
   int code = CeedVectorAcquireWrite(vec_copy, CEED_MEM_HOST, true, &to, "CopyStrided");
   if (!code) {
-    for (CeedSize i = start; i < stop; i += CeedStep(step, stop - i)) to[i] = from[i];
+    CopyEntries(start, stop, step, from, to);
     code = CeedVectorReleaseWrite(vec_copy);
   }
   CeedVectorReleaseRead(vec);
@@ -512,7 +547,7 @@ int CeedVectorAXPY(CeedVector y, CeedScalar alpha, CeedVector x) {
 
   CeedCall(CeedObjectCheck(y, CEED_KIND_VECTOR));
   CeedCall(CeedObjectCheck(x, CEED_KIND_VECTOR));
-  CeedCall(Begin(&o, y, true, x, NULL, "AXPY"));
+  CeedCall(BeginLoop(&o, y, true, x, NULL, "AXPY"));
   CeedKernelsGet()->axpy(o.n, alpha, o.in[1], o.out);
   return End(&o);
 }
@@ -522,7 +557,7 @@ int CeedVectorAXPBY(CeedVector y, CeedScalar alpha, CeedScalar beta, CeedVector 
 
   CeedCall(CeedObjectCheck(y, CEED_KIND_VECTOR));
   CeedCall(CeedObjectCheck(x, CEED_KIND_VECTOR));
-  CeedCall(Begin(&o, y, true, x, NULL, "AXPBY"));
+  CeedCall(BeginLoop(&o, y, true, x, NULL, "AXPBY"));
   CeedKernelsGet()->axpby(o.n, alpha, o.in[1], beta, o.out);
   return End(&o);
 }
@@ -533,7 +568,7 @@ int CeedVectorPointwiseMult(CeedVector w, CeedVector x, CeedVector y) {
   CeedCall(CeedObjectCheck(w, CEED_KIND_VECTOR));
   CeedCall(CeedObjectCheck(x, CEED_KIND_VECTOR));
   CeedCall(CeedObjectCheck(y, CEED_KIND_VECTOR));
-  CeedCall(Begin(&o, w, false, x, y, "PointwiseMult"));
+  CeedCall(BeginLoop(&o, w, false, x, y, "PointwiseMult"));
   CeedKernelsGet()->multiply(o.n, o.in[1], o.in[2], o.out);
   return End(&o);
 }

@@ -298,11 +298,11 @@ int CeedVectorCreate(Ceed ceed, CeedSize len, CeedVector *vec);
 /// Ownership: gives a reference. What `*vec_copy` held before is released first; start from NULL.
 int CeedVectorReferenceCopy(CeedVector vec, CeedVector *vec_copy);
 
-/// Copy all entries of `vec` to `vec_copy`, of the same length.
+/// Copy all entries of `vec` to `vec_copy`, of the same length; their memory may overlap.
 int CeedVectorCopy(CeedVector vec, CeedVector vec_copy);
 
 /// Copy the entries start, start+step, ... < stop of `vec` to the same places of `vec_copy`. A stop
-/// of -1 is the length of `vec`.
+/// of -1 is the length of `vec`. The memory of the two may overlap.
 ///
 /// Errors: CEED_ERROR_DIMENSION unless 0 <= start <= stop <= both lengths and step > 0;
 ///         CEED_ERROR_INCOMPLETE when one of the vectors has no values yet.
@@ -378,12 +378,14 @@ int CeedVectorScale(CeedVector x, CeedScalar alpha);
 int CeedVectorFilter(CeedVector x, CeedScalar threshold);
 
 /// y = alpha x + y
+///
+/// Errors: CEED_ERROR_INCOMPATIBLE where the memory of x and y overlaps in part; it may be the same.
 int CeedVectorAXPY(CeedVector y, CeedScalar alpha, CeedVector x);
 
-/// y = alpha x + beta y
+/// y = alpha x + beta y, with errors as of CeedVectorAXPY().
 int CeedVectorAXPBY(CeedVector y, CeedScalar alpha, CeedScalar beta, CeedVector x);
 
-/// w = x .* y; w may be x or y.
+/// w = x .* y; w may be x or y, and may not overlap them in part, as in CeedVectorAXPY().
 int CeedVectorPointwiseMult(CeedVector w, CeedVector x, CeedVector y);
 
 /// x_i = 1 / x_i where |x_i| > CEED_EPSILON; other entries stay.

@@ -664,7 +664,10 @@ static PyObject *GetExchange(PyObject *object, void *Py_UNUSED(unused)) {
 }
 
 /* _note_copy(why): that the last exchange was a copy, which somebody else has made. */
-static PyObject *NoteCopyMethod(PyObject *object, PyObject *why) {
+static PyObject *NoteCopyMethod(PyObject *object, PyObject *args) {
+  PyObject *why;
+
+  if (!PyArg_ParseTuple(args, "U", &why)) return NULL;
   RecordCopy((Exporter *)object, why);
   Py_RETURN_NONE;
 }
@@ -676,7 +679,7 @@ static PyMethodDef exporter_methods[] = {
     {"to_dlpack", (PyCFunction)(void (*)(void))ToDLPackMethod, METH_VARARGS | METH_KEYWORDS,
      to_dlpack_doc},
     {"_lease", LeaseMethod, METH_VARARGS, NULL},
-    {"_note_copy", NoteCopyMethod, METH_O, NULL},
+    {"_note_copy", NoteCopyMethod, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

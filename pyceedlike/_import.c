@@ -556,8 +556,8 @@ static int ParseCeed(PyObject *value, Options *options) {
     return -1;
   }
   handle = PyObject_GetAttr(value, s_handle);
-  scalar = PyObject_GetAttr(value, s_scalar);
-  if (handle && scalar) {
+  scalar = handle ? PyObject_GetAttr(value, s_scalar) : NULL;
+  if (scalar) {
     options->ceed = (Ceed)PyLong_AsVoidPtr(handle);
     options->lib = &libraries[PyUnicode_CompareWithASCIIString(scalar, "float32") == 0];
   }

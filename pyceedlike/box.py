@@ -106,6 +106,8 @@ class Box:
         Box((-2, 0), (5, 3))
         """
         library = LIBRARIES["float64"]
+        if not isinstance(text, str):
+            raise TypeError(f"a box is read from a str, not {type(text).__name__}")
         if "\0" in text:
             raise CeedIncompatibleError(f"{text!r} is no box: it has a NUL in it")
         return cls._of(library.get("CeedBox", library.lib.CeedBoxFromText, text.encode()))

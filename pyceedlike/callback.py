@@ -294,18 +294,25 @@ def _define(library: Library) -> None:
         lib.CeedErrorImpl(ffi.NULL, b"callback.py", 0, b"pyceedlike", code, b"%s", text)
         keep_exception(error.with_traceback(trace), library.message())  # C may have cut the text
 
+    def run(name: str, context: Any, *arguments: Any) -> int:
+        """Call a method; an interrupt while its exception is kept goes on to `onerror`."""
+        try:
+            getattr(callback(context), name)(context, *arguments)
+        except BaseException as error:
+            keep(type(error), error, error.__traceback__)
+            return int(lib.CEED_ERROR_MINOR)
+        return 0
+
     def callback(context: Any) -> Callback:
         return ffi.from_handle(ffi.cast("void **", context)[0])
 
     @ffi.def_extern(name="pyceedlike_python_shell", error=lib.CEED_ERROR_MINOR, onerror=keep)
     def shell(context: Any, q: int, inputs: Any, outputs: Any) -> int:
-        callback(context).shell(context, q, inputs, outputs)
-        return 0
+        return run("shell", context, q, inputs, outputs)
 
     @ffi.def_extern(name="pyceedlike_python_again", error=lib.CEED_ERROR_MINOR, onerror=keep)
     def again(context: Any, q: int, inputs: Any, outputs: Any) -> int:
-        callback(context).again(context, q, inputs, outputs)
-        return 0
+        return run("again", context, q, inputs, outputs)
 
     @ffi.def_extern(name="pyceedlike_python_drop")
     def drop(data: Any, handles: dict[int, Any] = _handles) -> int:

@@ -213,9 +213,10 @@ class Mesh:
 
         slopes = self.cell.tabulate(self.order, self.cell.nodes(self.order))[1]
         points = self.nodes[self.elements]
-        determinants = numpy.array(  # [node][element]
-            [numpy.linalg.det(slope @ points) for slope in slopes.swapaxes(0, 1)]
-        )
+        with numpy.errstate(all="ignore"):
+            determinants = numpy.array(  # [node][element]
+                [numpy.linalg.det(slope @ points) for slope in slopes.swapaxes(0, 1)]
+            )
 
         def say(element: int) -> str:
             node = determinants[:, element].argmin()
@@ -226,6 +227,12 @@ class Mesh:
             )
 
         _refuse(~(determinants > 0).all(axis=0), say, CeedIncompatibleError)
+        _refuse(
+            ~numpy.isfinite(determinants).all(axis=0),
+            lambda element: f"element {element} is too large: the determinant of its Jacobian "
+            "overflows",
+            CeedIncompatibleError,
+        )
 
     def _region(self, name: str, cells: Any) -> numpy.ndarray:
         cells = _integers(cells, f"elements of the region {name!r}")

@@ -64,7 +64,7 @@ def _data(what: str, interface: dict[str, Any]) -> tuple[int, bool]:
 
 def _item_size(what: str, typestr: str) -> int:
     sizes = {"<f8": 8, "=f8": 8, "<f4": 4, "=f4": 4}
-    if typestr not in sizes:
+    if not isinstance(typestr, str) or typestr not in sizes:
         raise CeedIncompatibleError(
             f"{what} holds {typestr!r}, a vector holds native float64 ('<f8') or float32 ('<f4'): "
             "convert it first"

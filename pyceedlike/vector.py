@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from ._exchange import VectorBase
 from ._lib import (
@@ -236,6 +236,12 @@ class Vector(Shared, VectorBase):
         """Raise what C says of a memory type that this context has not."""
         pair = self._library.ffi.new("int32_t[2]")
         self._call("GetDLPackDevice", memtype, pair, pair + 1)
+
+    def __float__(self) -> NoReturn:
+        """Raise TypeError: Python would read the bytes as digits."""
+        raise TypeError("a Vector is no number: v.to_numpy() gives its entries")
+
+    __int__ = __float__
 
     def copy_strided(self, start: int, stop: int, step: int, source: Vector) -> None:
         """Set the entries start, start+step, ... < stop to those of another vector.

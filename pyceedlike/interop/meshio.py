@@ -15,6 +15,7 @@ from .._lib import (
     TOPOLOGY_QUAD,
     TOPOLOGY_TET,
     TOPOLOGY_TRIANGLE,
+    CeedDimensionError,
     CeedIncompatibleError,
 )
 
@@ -74,6 +75,11 @@ def tables(mesh: meshio.Mesh) -> dict[str, Any]:
     ours = sorted(range(len(places.split())), key=lambda n: places.split()[n][::-1])
     elements = numpy.concatenate([b.data for b in mesh.cells if b.dim == dim])[:, ours]
     used, elements = numpy.unique(elements, return_inverse=True)
+    wrong = used[(used < 0) | (used >= len(mesh.points))]
+    if wrong.size:
+        raise CeedDimensionError(
+            f"the mesh has cells of the node {wrong[0]}, of {len(mesh.points)} that there are"
+        )
     number = numpy.full(len(mesh.points), -1)
     number[used] = numpy.arange(len(used))
     before = numpy.cumsum([0, *(len(b.data) * (b.dim == dim) for b in mesh.cells)])

@@ -260,18 +260,68 @@ static int vectors_on_the_same_memory_are_one(void) {
   return TEST_PASSED;
 }
 
+static CeedVector Over(CeedSize length, CeedScalar *memory) {
+  CeedVector vec = NULL;
+
+  CeedVectorCreate(ceed, length, &vec);
+  CeedVectorSetArray(vec, CEED_MEM_HOST, CEED_USE_POINTER, memory);
+  return vec;
+}
+
 static int copying_between_overlapping_memories_is_right(void) {
   CeedScalar memory[6] = {0, 1, 2, 3, 4, 5};
-  CeedVector low = NULL, high = NULL;
+  CeedVector low = Over(5, memory), high = Over(5, memory + 1);
 
-  ASSERT_OK(CeedVectorCreate(ceed, 5, &low));
-  ASSERT_OK(CeedVectorCreate(ceed, 5, &high));
-  ASSERT_OK(CeedVectorSetArray(low, CEED_MEM_HOST, CEED_USE_POINTER, memory));
-  ASSERT_OK(CeedVectorSetArray(high, CEED_MEM_HOST, CEED_USE_POINTER, memory + 1));
   ASSERT_OK(CeedVectorCopy(low, high));
   ASSERT_VALUES(high, 0, 1, 2, 3, 4);
   ASSERT_OK(CeedVectorCopy(high, low));
   ASSERT_VALUES(low, 0, 1, 2, 3, 4);
+  ASSERT_OK(CeedVectorDestroy(&low));
+  ASSERT_OK(CeedVectorDestroy(&high));
+  return TEST_PASSED;
+}
+
+static int copying_ranges_between_overlapping_memories_is_right(void) {
+  CeedScalar memory[9] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+  CeedVector low = Over(7, memory), high = Over(7, memory + 2);
+
+  ASSERT_OK(CeedVectorCopyStrided(low, 0, -1, 2, high));
+  ASSERT_VALUES(high, 0, 3, 2, 5, 4, 7, 6);
+  ASSERT_OK(CeedVectorCopyStrided(high, 1, 6, 1, low));
+  ASSERT_VALUES(low, 0, 3, 2, 5, 4, 7, 4);
+  ASSERT_OK(CeedVectorCopyStrided(low, 3, 3, 5, high));
+  ASSERT_VALUES(high, 2, 5, 4, 7, 4, 7, 6);
+  ASSERT_OK(CeedVectorDestroy(&low));
+  ASSERT_OK(CeedVectorDestroy(&high));
+  return TEST_PASSED;
+}
+
+static int arithmetic_on_memories_that_overlap_in_part_is_refused(void) {
+  const Operation operations[] = {DoAXPY, DoAXPBY, DoMult, DoMultSwapped};
+  CeedScalar memory[6] = {0, 1, 2, 3, 4, 5};
+  CeedVector low = Over(5, memory), high = Over(5, memory + 1);
+
+  for (size_t i = 0; i < sizeof(operations) / sizeof(*operations); i++) {
+    ASSERT_CODE(CEED_ERROR_INCOMPATIBLE, operations[i](low, high));
+    ASSERT_SAYS("overlaps");
+    ASSERT_CODE(CEED_ERROR_INCOMPATIBLE, operations[i](high, low));
+  }
+  ASSERT_OK(CeedVectorScale(high, 1)); /* nothing stays held */
+  ASSERT_OK(CeedVectorScale(low, 1));
+  ASSERT_VALUES(low, 0, 1, 2, 3, 4);
+  ASSERT_OK(CeedVectorDestroy(&low));
+  ASSERT_OK(CeedVectorDestroy(&high));
+  return TEST_PASSED;
+}
+
+static int arithmetic_on_memories_side_by_side_is_no_overlap(void) {
+  CeedScalar memory[6] = {0, 1, 2, 3, 4, 5};
+  CeedVector low = Over(3, memory), high = Over(3, memory + 3);
+
+  ASSERT_OK(CeedVectorAXPY(high, 1, low));
+  ASSERT_VALUES(high, 3, 5, 7);
+  ASSERT_OK(CeedVectorAXPY(low, 1, high));
+  ASSERT_VALUES(low, 3, 6, 9);
   ASSERT_OK(CeedVectorDestroy(&low));
   ASSERT_OK(CeedVectorDestroy(&high));
   return TEST_PASSED;
@@ -562,6 +612,9 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(equal_calls_give_equal_bits),
     BEHAVIOUR(vectors_on_the_same_memory_are_one),
     BEHAVIOUR(copying_between_overlapping_memories_is_right),
+    BEHAVIOUR(copying_ranges_between_overlapping_memories_is_right),
+    BEHAVIOUR(arithmetic_on_memories_that_overlap_in_part_is_refused),
+    BEHAVIOUR(arithmetic_on_memories_side_by_side_is_no_overlap),
 };
 
 int main(int argc, char **argv) {

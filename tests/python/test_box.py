@@ -200,3 +200,8 @@ def test_a_text_ends_where_the_box_does():
 def test_a_box_is_wanted():
     with pytest.raises(TypeError, match="a Box is wanted here, not int"):
         Box([0], [3]) & 3
+
+
+def test_a_box_of_bytes_is_a_type_error():
+    with pytest.raises(TypeError, match="from a str, not bytes"):
+        pyceedlike.Box.from_text(b"((0,0) (1,1) (0,0))")

@@ -520,6 +520,12 @@ def test_an_inverted_element_is_named(cell):
         Mesh(mesh.nodes, elements, cell.topology)
 
 
+def test_an_element_whose_jacobian_overflows_is_named():
+    square = 1e200 * np.array([[0.0, 0], [1, 0], [0, 1]])
+    with pytest.raises(pyceedlike.CeedIncompatibleError, match="element 0 is too large"):
+        pyceedlike.Mesh(square, [[0, 1, 2]], pyceedlike.TOPOLOGY_TRIANGLE)
+
+
 def test_a_degenerate_element_is_named():
     nodes = [[0, 0], [1, 0], [2, 0]]
     with pytest.raises(pyceedlike.CeedIncompatibleError, match=r"element 0 .* degenerate"):

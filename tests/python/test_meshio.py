@@ -100,6 +100,13 @@ def test_nodes_of_no_element_are_left_out():
     np.testing.assert_array_equal(mesh.elements, [[0, 2, 1, 3]])
 
 
+@pytest.mark.parametrize("node", [-1, 4])
+def test_a_node_that_is_none_is_named(node):
+    square = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])
+    with pytest.raises(pyceedlike.CeedDimensionError, match=f"node {node}, of 4"):
+        Mesh.from_meshio(meshio.Mesh(square, [("triangle", [[0, 1, 2], [0, 2, node]])]))
+
+
 def test_blocks_of_one_kind_are_one_mesh():
     cells = [("quad", QUADS[:1]), ("line", [[0, 3]]), ("quad", QUADS[1:])]
     sets = {"right": [[], [], [0]], "left": [[], [0], []], "both": [[0], [], [0]]}

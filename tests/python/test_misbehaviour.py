@@ -393,6 +393,32 @@ def test_large_integers_that_are_numbers_of_the_precision_are_taken(ceed, scalar
     assert values_of(Vector.from_dlpack(numbers, ceed=ceed)).tolist() == numbers
 
 
+# --- Attributes of others -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["handle", "scalar"])
+def test_what_a_context_raises_while_it_is_read_is_raised(name):
+    class Stopped(pyceedlike.Ceed):
+        is_on = False
+
+        def __getattribute__(self, attribute):
+            if attribute == name and Stopped.is_on:
+                raise KeyboardInterrupt
+            return super().__getattribute__(attribute)
+
+    ceed = Stopped()
+    Stopped.is_on = True
+    with pytest.raises(KeyboardInterrupt):
+        Vector.from_dlpack(np.ones(3), ceed=ceed)
+
+
+def test_the_reason_of_a_copy_is_a_text(v4):
+    before = v4.exchange
+    with pytest.raises(TypeError):
+        v4._note_copy(3)
+    assert v4.exchange == before
+
+
 # --- Waiting for a lease to end --------------------------------------------------------------
 
 

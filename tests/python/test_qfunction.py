@@ -380,6 +380,19 @@ def test_odd_exceptions_reach_the_caller(ceed, kind, capfd):
     assert capfd.readouterr().err == ""
 
 
+def test_an_interrupt_while_an_exception_is_kept_reaches_the_caller(ceed, capfd):
+    class Interrupted(Exception):
+        def __str__(self):
+            raise KeyboardInterrupt
+
+    def fail(u):
+        raise Interrupted
+
+    with pytest.raises(KeyboardInterrupt):
+        pointwise(ceed, ceed.qfunction(Data(), v=Data())(fail), 3)(vector_of(ceed, [1, 2, 3]))
+    assert capfd.readouterr().err == ""
+
+
 def test_an_exception_that_c_took_for_none_is_not_kept(ceed):
     class Array(np.ndarray):
         """An array that can be watched."""

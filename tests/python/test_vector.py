@@ -1040,6 +1040,7 @@ def test_a_read_only_interface_stays_so(scalar):
         {"shape": (2**62, 2**62)},
         {"typestr": "<f9"},
         {"typestr": 3},
+        {"typestr": ["<f8"]},
         {"shape": "x"},
         {"data": None},
         {"strides": (8, 8)},
@@ -1052,6 +1053,12 @@ def test_a_read_only_interface_stays_so(scalar):
 def test_a_malformed_interface_is_refused(scalar, changes):
     with pytest.raises((pyceedlike.CeedError, TypeError, ValueError, OverflowError)):
         from_dlpack(Interface(np.arange(4, dtype=scalar), **changes))
+
+
+@pytest.mark.parametrize("number", [int, float])
+def test_the_bytes_of_a_vector_are_no_digits(number):
+    with pytest.raises(TypeError, match="no number"):
+        number(from_dlpack(np.frombuffer(b"12345678")))
 
 
 @pytest.mark.parametrize("key", ["typestr", "shape", "data"])
