@@ -23,6 +23,7 @@ from ..vector import Vector
 from .jax import check_precision
 from .jax_calls import (
     APPLY,
+    JACOBIAN,
     TRANSPOSE,
     CopyCall,
     FormCall,
@@ -250,7 +251,8 @@ class OperatorFunction(WithArguments):
             own.set_field(name, *field._replace(vector=lent.get(name, field.vector)))
         context = [{*q.context.get_fields()} if q and q.context else set() for q in qfunctions]
         has = qfunctions[1] is not None, qfunctions[2] is not None
-        context[TRANSPOSE] = context[TRANSPOSE if has[1] else APPLY]
+        if not has[1]:  # by assembly of the Jacobian, or of the operator itself
+            context[TRANSPOSE] = context[JACOBIAN if has[0] else APPLY]
         linear = self.linear or is_linear(qfunctions[0])
         unknown = [n for n in a.of_derivatives if n not in names]
         return Forms(own, op.shape, a.active, context, has, linear, unknown)

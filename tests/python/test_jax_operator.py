@@ -397,6 +397,21 @@ def test_a_transpose_that_lacks_what_was_given_has_no_transpose(jax, ceed):
         jax.linear_transpose(lambda v: transpose(v)[0], u)(u)
 
 
+def test_the_transpose_by_assembly_has_the_values_of_the_jacobians_context(jax, ceed):
+    weighted = SQUARE.replace("in[0][i] * in[0][i]", "in[0][i]")
+    qfunctions = []
+    for _ in range(2):
+        qf = ceed.QFunction(1, weighted, "test:square")
+        qf.add_input("u", 1, EVAL_NONE)
+        qf.add_input("w", 1, EVAL_NONE)
+        qf.add_output("v", 1, EVAL_NONE)
+        qf.set_context(ceed.QFunctionContext(scale=0.5))
+        qfunctions.append(qf)
+    function = three_points(ceed.Operator(*qfunctions), w=[1, 2, 3]).jax(linear=True)
+    u = np.ones(3, ceed.scalar)
+    close(jax.grad(lambda u: function(u, scale=3.0).sum())(u), [3, 6, 9], ceed.scalar)
+
+
 def test_a_field_that_the_jacobian_alone_reads_is_named_or_given(jax, ceed):
     derivative = SQUARE_DERIVATIVE.replace("2 * w[i]", "w[i]")
     op = square(ceed, derivative, derivative, at="state")
