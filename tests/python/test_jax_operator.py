@@ -353,6 +353,20 @@ def test_the_gallery_is_linear_and_others_can_be_said_to_be(jax, space, u, scala
         close(jax.vjp(function, u)[1](u)[0], matrix @ u, scalar)
 
 
+def test_the_gallery_is_called_with_a_context_as_well(jax, ceed):
+    three = ceed.QFunctionByName("Scale")
+    three.set_context(ceed.QFunctionContext(factor=3.0))
+    one = ceed.IdentityQFunction(1, EVAL_NONE, EVAL_NONE)
+    one.set_context(ceed.QFunctionContext(factor=3.0))
+    u = np.array([1, 2, 3], ceed.scalar)
+    rstr = ceed.StridedElemRestriction(1, 3, 1, 3, (1, 1, 1))
+    for qf, factor in ((three, 3), (one, 1)):
+        op = ceed.Operator(qf)
+        op.set_field("input", rstr, BASIS_NONE, VECTOR_ACTIVE)
+        op.set_field("output", rstr, BASIS_NONE, VECTOR_ACTIVE)
+        close(op.jax()(u), factor * u, ceed.scalar)
+
+
 def test_the_error_of_a_qfunction_reaches_the_caller(jax, ceed):
     source = SQUARE.replace("return 0;", 'return CeedError(NULL, 7, "not %d again", 42);')
     qf = ceed.QFunction(1, source, "test:square")
