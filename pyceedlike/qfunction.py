@@ -125,6 +125,7 @@ class QFunction(Object):
         context = self._context._copy()
         if self._callback:
             self._callback.enter(context)
+        copy._callback = self._callback
         copy._set_context(context)
         copy._call("SetContextWritable", False)
         return copy

@@ -198,6 +198,8 @@ class OperatorFunction(WithArguments):
     def __init__(self, op: Operator, linear: bool) -> None:
         self.arguments = Arguments(op)
         self.op, self.linear = op, linear
+        # Their contexts keep the values of now, whatever is given by name later.
+        self._qfunctions = [q and q._copy() for q in op._qfunctions]
         self._calls: dict[frozenset[str], Call] = {}
         self._call(frozenset()).id()  # what can't be called is found out now
 
@@ -242,7 +244,7 @@ class OperatorFunction(WithArguments):
             for context in op._kept:
                 keep_code(id(context), context)
             return Forms(op, op.shape, [], [set()] * 3, (False, False), True, [])
-        qfunctions = [q and q._copy() for q in op._qfunctions]
+        qfunctions = [q and q._copy() for q in self._qfunctions]
         own = op.ceed.Operator(*qfunctions)
         at = op.ceed.Vector(max(a.input_size, 0))
         lent = {n: op.ceed.Vector(*a.passive[n]) for n in a.passive if n in names}

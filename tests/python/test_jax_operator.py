@@ -315,6 +315,26 @@ def test_a_qfunction_of_c_takes_fields_and_context_values(jax, ceed):
     close(function(u), [0.5, 4, 13.5], ceed.scalar)
 
 
+def test_values_that_are_not_given_are_those_of_when_the_function_was_made(jax, ceed):
+    def scaled(u, *, a=1.0, b=2.0):
+        """v[i] = a * b * u[i];"""
+        return a * b * u
+
+    u = np.array([1, 2, 3], ceed.scalar)
+    made = [
+        (native.qfunction(Data(), v=Data())(scaled).qfunction(ceed), ENGINES),
+        (ceed.qfunction(Data(), v=Data(), engine="c")(scaled), ["c"]),
+        (ceed.qfunction(Data(), v=Data(), engine="jax")(scaled), ["xla"]),
+    ]
+    for qf, engines in made:
+        op = three_points(ceed.Operator(qf))
+        for function in [op.jax(engine) for engine in engines]:
+            op.set_context_fields(a=5.0)
+            close(function(u), 2 * u, ceed.scalar)
+            close(function(u, b=np.asarray(3, ceed.scalar)), 3 * u, ceed.scalar)
+            op.set_context_fields(a=1.0)
+
+
 @pytest.mark.parametrize("argument", ["w", "scale"])
 def test_other_derivatives_of_c_are_refused_with_the_remedy(jax, ceed, argument):
     function = square(ceed, SQUARE_DERIVATIVE, SQUARE_DERIVATIVE).jax()
@@ -354,13 +374,13 @@ def test_the_gallery_is_linear_and_others_can_be_said_to_be(jax, space, u, scala
 
 
 def test_the_gallery_is_called_with_a_context_as_well(jax, ceed):
-    three = ceed.QFunctionByName("Scale")
-    three.set_context(ceed.QFunctionContext(factor=3.0))
-    one = ceed.IdentityQFunction(1, EVAL_NONE, EVAL_NONE)
-    one.set_context(ceed.QFunctionContext(factor=3.0))
+    context = ceed.QFunctionContext()
+    context.set_data(np.array([3], ceed.scalar))
+    three, one = ceed.QFunctionByName("Scale"), ceed.IdentityQFunction(1, EVAL_NONE, EVAL_NONE)
     u = np.array([1, 2, 3], ceed.scalar)
     rstr = ceed.StridedElemRestriction(1, 3, 1, 3, (1, 1, 1))
     for qf, factor in ((three, 3), (one, 1)):
+        qf.set_context(context)
         op = ceed.Operator(qf)
         op.set_field("input", rstr, BASIS_NONE, VECTOR_ACTIVE)
         op.set_field("output", rstr, BASIS_NONE, VECTOR_ACTIVE)
