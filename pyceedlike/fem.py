@@ -20,7 +20,7 @@ from ._object import (
 )
 from .callback import keep_code
 from .ceed import Ceed
-from .context import set_fields
+from .context import QFunctionContext, set_fields
 from .qfunction import QFunction, address_of
 from .vector import Vector
 
@@ -435,7 +435,11 @@ class Operator(Object):
 
         Raises CeedIncompatibleError for a name that there is not.
         """
-        set_fields(self, "GetContextFieldLabel", "SetContext", values)
+        set_fields(self, "GetContextFieldLabel", self._contexts(), values)
+
+    def _contexts(self) -> list[QFunctionContext]:
+        """Return the contexts of all QFunctions, each once."""
+        return [*dict.fromkeys(q.context for q in self._qfunctions if q and q.context)]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -681,6 +685,9 @@ class CompositeOperator(Operator):
         """Add an operator; its active vectors must have the lengths of those before."""
         self._call("CompositeAddSub", handle_of(self._library, "Operator", subop))
         self._kept.append(subop)
+
+    def _contexts(self) -> list[QFunctionContext]:
+        return [*dict.fromkeys(context for part in self._kept for context in part._contexts())]
 
     def _has_jacobian(self) -> bool:
         return any(part._has_jacobian() for part in self._kept)
