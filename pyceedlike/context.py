@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
 from ._lib import CeedAccessError, CeedDimensionError, CeedIncompatibleError, Library
@@ -104,7 +104,7 @@ class QFunctionContext(Object):
 
     def set_fields(self, **values: Any) -> None:
         """Set values by name. Raises CeedIncompatibleError for a name that there is not."""
-        set_fields(self, "GetFieldLabel", "Set", values)
+        set_fields(self, "GetFieldLabel", [self], values)
 
     def get_fields(self) -> dict[str, Any]:
         """Return what the fields hold now, by name: numbers, or lists of them.
@@ -131,8 +131,10 @@ class QFunctionContext(Object):
         self._call("GetAllFieldLabels", labels, count)
         return [_described(self._library, labels[0][i]) for i in range(count[0])]
 
-    def _context_names(self) -> list[str]:
-        return [field.name for field in self._labelled()]
+    def _label(self, name: str) -> ContextField | None:
+        """Return a registered field, if there is one of this name."""
+        label = self._get("CeedContextFieldLabel", "GetFieldLabel", text_of(name))
+        return _described(self._library, label) if label != self._library.ffi.NULL else None
 
     def _copy(self) -> QFunctionContext:
         """Return another context with the same data and fields."""
@@ -146,35 +148,50 @@ class QFunctionContext(Object):
         return copy
 
     def __repr__(self) -> str:
-        names = ", ".join(self._context_names())
+        names = ", ".join(field.name for field in self._labelled())
         return f"<pyceedlike.QFunctionContext of {self.get_size()} bytes: {names}>"
 
 
-def set_fields(owner: Object, find: str, put: str, values: dict[str, Any]) -> None:
-    """Set context fields of an owner, a context or an operator: all of them, or none."""
+def set_fields(
+    owner: Object, find: str, contexts: list[QFunctionContext], values: dict[str, Any]
+) -> None:
+    """Set context fields of an owner, a context or an operator: in all contexts, or in none."""
     library = owner._library
-    calls = []
+    ffi = library.ffi
+    memory = {}
     for name, value in values.items():
         label = owner._get("CeedContextFieldLabel", find, text_of(name))
-        if label == library.ffi.NULL:
-            known = ", ".join(owner._context_names()) or "none"
-            raise CeedIncompatibleError(f"there is no context field {name!r}: there is {known}")
-        field = _described(library, label)
-        kind, count = field.kind, len(field.values)
-        numbers = _numbers(value)
-        if len(numbers) != count:
-            raise CeedDimensionError(
-                f"the context field {name!r} has {count} value{'s' * (count != 1)}, not "
-                f"{len(numbers)}"
+        if label == ffi.NULL:
+            known = dict.fromkeys(field.name for c in contexts for field in c._labelled())
+            raise CeedIncompatibleError(
+                f"there is no context field {name!r}: there is {', '.join(known) or 'none'}"
             )
-        ctype, suffix = TYPES[kind]
-        try:
-            memory = library.ffi.new(f"{ctype}[]", numbers)
-        except (TypeError, OverflowError) as error:
-            raise type(error)(f"the context field {name!r} is of type {ctype}: {error}") from error
-        calls.append((f"{put}{suffix}", label, memory))
-    for call in calls:
-        owner._call(*call)
+        memory[name] = _memory(library, _described(library, label), value)
+    with ExitStack() as stack:
+        places = []
+        for context in contexts:
+            fields = [f for f in map(context._label, memory) if f]
+            if fields:
+                data = ffi.cast("char *", stack.enter_context(context._data("")))
+                places += [(data + f.offset, memory[f.name]) for f in fields]
+        for place, numbers in places:
+            ffi.memmove(place, numbers, ffi.sizeof(numbers))
+
+
+def _memory(library: Library, field: ContextField, value: Any) -> Any:
+    """Return a value of a field as C has it."""
+    numbers, count = _numbers(value), len(field.values)
+    if len(numbers) != count:
+        raise CeedDimensionError(
+            f"the context field {field.name!r} has {count} value{'s' * (count != 1)}, not "
+            f"{len(numbers)}"
+        )
+    ctype = TYPES[field.kind][0]
+    try:
+        return library.ffi.new(f"{ctype}[]", numbers)
+    except (TypeError, OverflowError) as error:
+        text = f"the context field {field.name!r} is of type {ctype}: {error}"
+        raise type(error)(text) from error
 
 
 def value_of(library: Library, data: Any, field: ContextField) -> Any:

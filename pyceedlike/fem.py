@@ -28,7 +28,7 @@ from ._object import (
 )
 from .callback import keep_code
 from .ceed import Ceed
-from .context import set_fields
+from .context import QFunctionContext, set_fields
 from .qfunction import QFunction, address_of, qfunction_of
 from .vector import Vector
 
@@ -441,11 +441,11 @@ class Operator(Object):
 
         Raises CeedIncompatibleError, with those there are, for a name that there is not.
         """
-        set_fields(self, "GetContextFieldLabel", "SetContext", values)
+        set_fields(self, "GetContextFieldLabel", self._contexts(), values)
 
-    def _context_names(self) -> list[str]:
-        contexts = [qf.context for qf in self._qfunctions if qf and qf.context]
-        return list(dict.fromkeys(name for c in contexts for name in c._context_names()))
+    def _contexts(self) -> list[QFunctionContext]:
+        """Return the contexts of all QFunctions, each once."""
+        return [*dict.fromkeys(q.context for q in self._qfunctions if q and q.context)]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -745,8 +745,8 @@ class CompositeOperator(Operator):
         parts = [part._input_shapes() for part in self._kept if part.shape[1] >= 0]
         return set.intersection(*parts) if parts else set()
 
-    def _context_names(self) -> list[str]:
-        return list(dict.fromkeys(name for part in self._kept for name in part._context_names()))
+    def _contexts(self) -> list[QFunctionContext]:
+        return [*dict.fromkeys(context for part in self._kept for context in part._contexts())]
 
     def _has_jacobian(self) -> bool:
         return any(part._has_jacobian() for part in self._kept)

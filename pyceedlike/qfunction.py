@@ -118,12 +118,15 @@ class QFunction(Object):
         if self._context is None:
             return self
         copy = QFunction(self.ceed, *self._create)
-        for side, fields in zip(("Input", "Output"), self._fields(), strict=True):
-            for name, (size, mode) in fields.items():
-                copy._call(f"Add{side}", text_of(name), size, mode)
+        sides = zip(("Input", "Output"), self._fields(), copy._fields(), strict=True)
+        for side, fields, made in sides:
+            for name, field in fields.items():
+                if made.get(name) != field:  # the gallery's have fields from the beginning
+                    copy._call(f"Add{side}", text_of(name), *field)
         context = self._context._copy()
         if self._callback:
             self._callback.enter(context)
+        copy._callback = self._callback
         copy._set_context(context)
         copy._call("SetContextWritable", False)
         return copy

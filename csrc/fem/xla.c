@@ -128,8 +128,9 @@ static int Add(Entry *entry, int64_t *id) {
 
 /* The form whose QFunction is called; the transpose may come by assembly. */
 static CeedFormKind KindOf(CeedOperator op, CeedXLAForm form) {
+  if (form == CEED_XLA_APPLY) return FORM_APPLY;
   if (form == CEED_XLA_JACOBIAN) return FORM_JACOBIAN;
-  return form == CEED_XLA_TRANSPOSE && op->form[FORM_TRANSPOSE].qf ? FORM_TRANSPOSE : FORM_APPLY;
+  return op->form[FORM_TRANSPOSE].qf ? FORM_TRANSPOSE : CeedOperatorLinearKind(op);
 }
 
 /* A function of JAX that is called from within a computation of JAX may wait for it for ever. */
@@ -151,19 +152,20 @@ static int CheckQFunctions(CeedOperator op, CeedXLAForm form) {
 static int Lengths(CeedOperator op, CeedXLAForm form, CeedSize *in, CeedSize *out) {
   CeedFormKind kind = KindOf(op, form);
   bool has_routine = form == CEED_XLA_APPLY || (form == CEED_XLA_TRANSPOSE && op->apply_transpose);
+  bool is_turned = form == CEED_XLA_TRANSPOSE && kind != FORM_TRANSPOSE;
+  CeedSize *to = is_turned ? in : out, *from = is_turned ? out : in;
 
   CeedCheck(op->kind != OPERATOR_SHELL || has_routine, op->base.ceed, CEED_ERROR_UNSUPPORTED,
             "The shell operator was made without a routine for its %s",
             form == CEED_XLA_JACOBIAN ? "Jacobian" : "transpose");
-  if (op->kind == OPERATOR_OF_QFUNCTION && kind != FORM_APPLY) {
+  if (op->kind == OPERATOR_OF_QFUNCTION) {
     CeedCheck(op->form[kind].qf, op->base.ceed, CEED_ERROR_UNSUPPORTED,
               "The operator was made without a QFunction for its Jacobian");
     CeedCall(CeedOperatorFormCheckReady(op, &op->form[kind]));
-    CeedOperatorFormLengths(&op->form[kind], in, out);
+    CeedOperatorFormLengths(&op->form[kind], from, to);
   } else {
     CeedCall(CeedOperatorCheckReady(op));
-    CeedCall(form == CEED_XLA_TRANSPOSE ? CeedOperatorLengths(op, out, in)
-                                        : CeedOperatorLengths(op, in, out));
+    CeedCall(CeedOperatorLengths(op, from, to));
   }
   CeedCheck(*out >= 0, op->base.ceed, CEED_ERROR_INCOMPATIBLE, "The operator has no active output");
   return CEED_ERROR_SUCCESS;

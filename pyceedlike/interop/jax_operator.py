@@ -23,6 +23,7 @@ from ..vector import Vector
 from .jax import check_precision
 from .jax_calls import (
     APPLY,
+    JACOBIAN,
     TRANSPOSE,
     CopyCall,
     FormCall,
@@ -197,6 +198,8 @@ class OperatorFunction(WithArguments):
     def __init__(self, op: Operator, linear: bool) -> None:
         self.arguments = Arguments(op)
         self.op, self.linear = op, linear
+        # Their contexts keep the values of now, whatever is given by name later.
+        self._qfunctions = [q and q._copy() for q in op._qfunctions]
         self._calls: dict[frozenset[str], Call] = {}
         self._call(frozenset()).id()  # what can't be called is found out now
 
@@ -241,7 +244,7 @@ class OperatorFunction(WithArguments):
             for context in op._kept:
                 keep_code(id(context), context)
             return Forms(op, op.shape, [], [set()] * 3, (False, False), True, [])
-        qfunctions = [q and q._copy() for q in op._qfunctions]
+        qfunctions = [q and q._copy() for q in self._qfunctions]
         own = op.ceed.Operator(*qfunctions)
         at = op.ceed.Vector(max(a.input_size, 0))
         lent = {n: op.ceed.Vector(*a.passive[n]) for n in a.passive if n in names}
@@ -250,7 +253,8 @@ class OperatorFunction(WithArguments):
             own.set_field(name, *field._replace(vector=lent.get(name, field.vector)))
         context = [{*q.context.get_fields()} if q and q.context else set() for q in qfunctions]
         has = qfunctions[1] is not None, qfunctions[2] is not None
-        context[TRANSPOSE] = context[TRANSPOSE if has[1] else APPLY]
+        if not has[1]:  # by assembly of the Jacobian, or of the operator itself
+            context[TRANSPOSE] = context[JACOBIAN if has[0] else APPLY]
         linear = self.linear or is_linear(qfunctions[0])
         unknown = [n for n in a.of_derivatives if n not in names]
         return Forms(own, op.shape, a.active, context, has, linear, unknown)

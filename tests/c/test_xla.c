@@ -100,7 +100,7 @@ static int CallOf(int64_t id, int id_type, int count, const Array *arrays) {
   CallOf(id, INT64, COUNT_OF(((const Array[]){__VA_ARGS__})), (const Array[]){__VA_ARGS__})
 
 // ------------------------------------------------------------------------------------------------
-// An operator: out = (scale + shift) * w * in, and dout = its Jacobian, which has another sign
+// An operator: out = (scale + shift) * w * in, and dout = -scale * w * in, its Jacobian by name
 // ------------------------------------------------------------------------------------------------
 
 typedef struct {
@@ -120,8 +120,9 @@ static int Scale(void *ctx, CeedInt Q, const CeedScalar *const *in, CeedScalar *
 }
 
 static int Jacobian(void *ctx, CeedInt Q, const CeedScalar *const *in, CeedScalar *const *out) {
-  (void)ctx;
-  for (CeedInt i = 0; i < Q; i++) out[0][i] = -in[0][i] * in[1][i];
+  const Law *law = ctx;
+
+  for (CeedInt i = 0; i < Q; i++) out[0][i] = -(CeedScalar)law->scale * in[0][i] * in[1][i];
   return 0;
 }
 
@@ -143,14 +144,14 @@ static int MakeQFunction(CeedQFunctionUser f, const char *in, const char *out, C
   return TEST_PASSED;
 }
 
-// `w` is 1, 2, 3.
-static int MakeOperator(CeedOperator *op, CeedVector *w) {
+// `w` is 1, 2, 3. Without a QFunction of its own, the transpose is that of the Jacobian.
+static int MakeOperatorOf(bool has_transpose, CeedOperator *op, CeedVector *w) {
   CeedQFunction qf = NULL, dqf = NULL, dqfT = NULL;
   CeedElemRestriction rstr = NULL;
 
   PASSES(MakeQFunction(Scale, "u", "v", &qf));
   PASSES(MakeQFunction(Jacobian, "u", "v", &dqf));
-  PASSES(MakeQFunction(Jacobian, "v", "u", &dqfT));
+  if (has_transpose) PASSES(MakeQFunction(Jacobian, "v", "u", &dqfT));
   *w = VectorOf(3, (CeedScalar[]){1, 2, 3});
   ASSERT_OK(CeedElemRestrictionCreateStrided(ceed, 3, 1, 1, 3, (CeedInt[]){1, 1, 1}, &rstr));
   ASSERT_OK(CeedOperatorCreate(ceed, qf, dqf, dqfT, op));
@@ -163,6 +164,8 @@ static int MakeOperator(CeedOperator *op, CeedVector *w) {
   CeedElemRestrictionDestroy(&rstr);
   return TEST_PASSED;
 }
+
+static int MakeOperator(CeedOperator *op, CeedVector *w) { return MakeOperatorOf(true, op, w); }
 
 static int Open(CeedXLAForm form, int count, const char **names, int64_t *id) {
   CeedOperator op = NULL;
@@ -203,10 +206,10 @@ TEST(jacobian_and_transpose_are_other_ids) {
   PASSES(Open(CEED_XLA_JACOBIAN, 0, NULL, &jacobian));
   PASSES(Open(CEED_XLA_TRANSPOSE, 0, NULL, &transpose));
   ASSERT_EQ(CALL(jacobian, ARRAY(REAL, v), ARRAY(REAL, u)), 0);
-  ASSERT_ARRAY(v, -1, -2, -6);
+  ASSERT_ARRAY(v, -2, -4, -12);
   v[0] = v[1] = v[2] = 0;
   ASSERT_EQ(CALL(transpose, ARRAY(REAL, v), ARRAY(REAL, u)), 0);
-  ASSERT_ARRAY(v, -1, -2, -6);
+  ASSERT_ARRAY(v, -2, -4, -12);
   ASSERT_OK(CeedXLAClose(jacobian));
   ASSERT_OK(CeedXLAClose(transpose));
   return TEST_PASSED;
@@ -242,6 +245,26 @@ TEST(fields_and_values_of_the_context_are_operands_by_name) {
                  ARRAY(REAL, scale), ARRAY(BOOL, fails)),
             0);
   ASSERT_OK(CeedXLAClose(id));
+  return TEST_PASSED;
+}
+
+TEST(values_of_the_context_are_those_of_the_form) {
+  const CeedXLAForm forms[] = {CEED_XLA_JACOBIAN, CEED_XLA_TRANSPOSE, CEED_XLA_TRANSPOSE};
+  const char *names[] = {"scale", "w"};
+  CeedScalar u[] = {1, 1, 2}, v[3], scale[] = {10}, w[] = {1, 0, 1};
+
+  for (int i = 0; i < COUNT_OF(forms); i++) {
+    CeedOperator op = NULL;
+    CeedVector own = NULL;
+    int64_t id;
+    PASSES(MakeOperatorOf(i < 2, &op, &own));
+    ASSERT_OK(CeedOperatorXLAOpen(op, forms[i], 2, names, &id));
+    ASSERT_EQ(CALL(id, ARRAY(REAL, v), ARRAY(REAL, u), ARRAY(REAL, scale), ARRAY(REAL, w)), 0);
+    ASSERT_ARRAY(v, -10, 0, -20);
+    ASSERT_OK(CeedXLAClose(id));
+    CeedOperatorDestroy(&op);
+    CeedVectorDestroy(&own);
+  }
   return TEST_PASSED;
 }
 
@@ -422,6 +445,31 @@ static int Routine(void *ctx, CeedInt Q, const CeedVector *in, const CeedVector 
   (void)ctx;
   (void)Q;
   return CeedVectorCopy(in[0], out[0]);
+}
+
+TEST(a_transpose_by_a_jacobian_that_is_called_back_is_refused) {
+  CeedQFunction qf = NULL, dqf = NULL;
+  CeedElemRestriction rstr = NULL;
+  CeedOperator op = NULL;
+  int64_t id;
+
+  ASSERT_OK(CeedQFunctionCreateIdentity(ceed, 1, CEED_EVAL_NONE, CEED_EVAL_NONE, &qf));
+  ASSERT_OK(CeedQFunctionCreateShell(ceed, Routine, "laws.py:slope", &dqf));
+  ASSERT_OK(CeedQFunctionAddInput(dqf, "input", 1, CEED_EVAL_NONE));
+  ASSERT_OK(CeedQFunctionAddOutput(dqf, "output", 1, CEED_EVAL_NONE));
+  ASSERT_OK(CeedElemRestrictionCreateStrided(ceed, 3, 1, 1, 3, (CeedInt[]){1, 1, 1}, &rstr));
+  ASSERT_OK(CeedOperatorCreate(ceed, qf, dqf, NULL, &op));
+  ASSERT_OK(CeedOperatorSetField(op, "input", rstr, CEED_BASIS_NONE, CEED_VECTOR_ACTIVE));
+  ASSERT_OK(CeedOperatorSetField(op, "output", rstr, CEED_BASIS_NONE, CEED_VECTOR_ACTIVE));
+  ASSERT_CODE(CEED_ERROR_UNSUPPORTED, CeedOperatorXLAOpen(op, CEED_XLA_TRANSPOSE, 0, NULL, &id));
+  ASSERT_SAYS("laws.py:slope");
+  ASSERT_OK(CeedOperatorXLAOpen(op, CEED_XLA_APPLY, 0, NULL, &id));
+  ASSERT_OK(CeedXLAClose(id));
+  CeedQFunctionDestroy(&qf);
+  CeedQFunctionDestroy(&dqf);
+  CeedElemRestrictionDestroy(&rstr);
+  CeedOperatorDestroy(&op);
+  return TEST_PASSED;
 }
 
 TEST(a_qfunction_that_is_called_back_is_refused_with_the_remedy) {
@@ -627,6 +675,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(a_call_applies_the_operator_to_the_arrays_of_the_program),
     BEHAVIOUR(jacobian_and_transpose_are_other_ids),
     BEHAVIOUR(fields_and_values_of_the_context_are_operands_by_name),
+    BEHAVIOUR(values_of_the_context_are_those_of_the_form),
     BEHAVIOUR(a_field_that_is_an_operand_has_no_values_between_calls),
     BEHAVIOUR(arrays_that_do_not_fit_are_refused),
     BEHAVIOUR(a_stale_id_is_an_error_and_ids_are_never_used_again),
@@ -635,6 +684,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(the_version_is_told_and_other_stages_do_nothing),
     BEHAVIOUR(names_that_there_are_not_are_told),
     BEHAVIOUR(a_qfunction_that_is_called_back_is_refused_with_the_remedy),
+    BEHAVIOUR(a_transpose_by_a_jacobian_that_is_called_back_is_refused),
     BEHAVIOUR(a_routine_is_called_with_its_transpose_where_it_has_one),
     BEHAVIOUR(memory_that_a_routine_gives_its_output_is_copied_to_the_result),
     BEHAVIOUR(a_routine_that_writes_no_output_is_an_error),

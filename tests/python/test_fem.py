@@ -960,6 +960,20 @@ def test_a_context_value_that_is_not_there_is_named_and_nothing_is_set(ceed):
     np.testing.assert_array_equal(values_of(op(vector_of(ceed, [1, 2, 3]))), [2, 4, 6])
 
 
+def test_context_values_are_set_in_all_parts_or_in_none(ceed):
+    both = ceed.CompositeOperator()
+    first = ready(ceed, lambda u, *, a=1.0: u.dtype.type(a) * u)
+    second = ready(ceed, lambda u, *, b=1.0: u.dtype.type(b) * u)
+    both.add_sub(first)
+    both.add_sub(second)
+    contexts = [part._qfunctions[0].context for part in (first, second)]
+    with contexts[1]._data(), pytest.raises(pyceedlike.CeedAccessError, match="reading"):
+        both.set_context_fields(a=9.0, b=9.0)
+    assert contexts[0].get_fields() == {"a": 1}
+    both.set_context_fields(a=2.0, b=3.0)
+    np.testing.assert_array_equal(values_of(both(vector_of(ceed, [1, 2, 3]))), [5, 10, 15])
+
+
 @pytest.mark.parametrize("value", ["a", None, [], [1, "b"], 1j, [True, 2]])
 def test_a_context_value_that_is_no_number_is_named(ceed, value):
     with pytest.raises(TypeError, match="'speed'"):

@@ -321,6 +321,26 @@ def test_a_qfunction_of_c_takes_fields_and_context_values(jax, ceed):
     close(function(u), [0.5, 4, 13.5], ceed.scalar)
 
 
+def test_values_that_are_not_given_are_those_of_when_the_function_was_made(jax, ceed):
+    def scaled(u, *, a=1.0, b=2.0):
+        """v[i] = a * b * u[i];"""
+        return a * b * u
+
+    u = np.array([1, 2, 3], ceed.scalar)
+    made = [
+        (native.qfunction(Data(), v=Data())(scaled).qfunction(ceed), ENGINES),
+        (ceed.qfunction(Data(), v=Data(), engine="c")(scaled), ["c"]),
+        (ceed.qfunction(Data(), v=Data(), engine="jax")(scaled), ["xla"]),
+    ]
+    for qf, engines in made:
+        op = three_points(ceed.Operator(qf))
+        for function in [op.jax(engine) for engine in engines]:
+            op.set_context_fields(a=5.0)
+            close(function(u), 2 * u, ceed.scalar)
+            close(function(u, b=np.asarray(3, ceed.scalar)), 3 * u, ceed.scalar)
+            op.set_context_fields(a=1.0)
+
+
 @pytest.mark.parametrize("argument", ["w", "scale"])
 def test_other_derivatives_of_c_are_refused_with_the_remedy(jax, ceed, argument):
     function = square(ceed, SQUARE_DERIVATIVE, SQUARE_DERIVATIVE).jax()
@@ -357,6 +377,20 @@ def test_the_gallery_is_linear_and_others_can_be_said_to_be(jax, space, u, scala
     for function in (op.jax(), own.jax(linear=True)):
         close(jax.jvp(function, (u,), (u,))[1], matrix @ u, scalar)
         close(jax.vjp(function, u)[1](u)[0], matrix @ u, scalar)
+
+
+def test_the_gallery_is_called_with_a_context_as_well(jax, ceed):
+    context = ceed.QFunctionContext()
+    context.set_data(np.array([3], ceed.scalar))
+    three, one = ceed.QFunctionByName("Scale"), ceed.IdentityQFunction(1, EVAL_NONE, EVAL_NONE)
+    u = np.array([1, 2, 3], ceed.scalar)
+    rstr = ceed.StridedElemRestriction(1, 3, 1, 3, (1, 1, 1))
+    for qf, factor in ((three, 3), (one, 1)):
+        qf.set_context(context)
+        op = ceed.Operator(qf)
+        op.set_field("input", rstr, BASIS_NONE, VECTOR_ACTIVE)
+        op.set_field("output", rstr, BASIS_NONE, VECTOR_ACTIVE)
+        close(op.jax()(u), factor * u, ceed.scalar)
 
 
 def test_the_error_of_a_qfunction_reaches_the_caller(jax, ceed):
@@ -401,6 +435,21 @@ def test_a_transpose_that_lacks_what_was_given_has_no_transpose(jax, ceed):
     close(transpose(u)[0], [0.5, 2, 4.5], ceed.scalar)
     with pytest.raises(CeedUnsupportedError, match="qdfT has not all that was given by name"):
         jax.linear_transpose(lambda v: transpose(v)[0], u)(u)
+
+
+def test_the_transpose_by_assembly_has_the_values_of_the_jacobians_context(jax, ceed):
+    weighted = SQUARE.replace("in[0][i] * in[0][i]", "in[0][i]")
+    qfunctions = []
+    for _ in range(2):
+        qf = ceed.QFunction(1, weighted, "test:square")
+        qf.add_input("u", 1, EVAL_NONE)
+        qf.add_input("w", 1, EVAL_NONE)
+        qf.add_output("v", 1, EVAL_NONE)
+        qf.set_context(ceed.QFunctionContext(scale=0.5))
+        qfunctions.append(qf)
+    function = three_points(ceed.Operator(*qfunctions), w=[1, 2, 3]).jax(linear=True)
+    u = np.ones(3, ceed.scalar)
+    close(jax.grad(lambda u: function(u, scale=3.0).sum())(u), [3, 6, 9], ceed.scalar)
 
 
 def test_a_field_that_the_jacobian_alone_reads_is_named_or_given(jax, ceed):
