@@ -42,7 +42,7 @@ static const char shares[] = "shares the source's memory";
 static const char shares_read_only[] = "shares the source's memory, which is read-only";
 static const char shares_legacy[] =
     "shares the source's memory, read-only: a legacy tensor can't say whether it may be written "
-    "(from_dlpack(x, writable=True) does, for one that is not immutable)";
+    "(from_dlpack(x, writable=True) of Vector or Fab does, for one that is not immutable)";
 static const char shares_frozen[] = "shares the source's memory, read-only as asked";
 static const char adopts_copy[] = "adopts a copy that the source made";
 static const char copied[] = "values copied, as asked";

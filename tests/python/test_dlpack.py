@@ -500,6 +500,13 @@ def test_a_refused_layout_is_told_with_its_remedy(partner, scalar, version, layo
     assert fake.calls == 1
 
 
+def test_backward_memory_that_ends_in_the_vectors_own_is_copied_as_it_was(scalar):
+    memory = np.arange(12, dtype=scalar)
+    vector = from_dlpack(memory[:8])
+    vector.take_from_dlpack(memory[4:12][::-1])
+    assert values_of(vector).tolist() == [11, 10, 9, 8, 7, 6, 5, 4]
+
+
 @versions
 @pytest.mark.parametrize("piece", [np.s_[::-1], np.s_[7:2:-2], np.s_[::-3], np.s_[9:9:-1]])
 def test_negative_strides(partner, scalar, version, piece):
@@ -999,6 +1006,20 @@ def test_a_producers_own_copy_is_not_copied_again(partner, scalar):
     fake = fake_over(partner, array, (1, 3), flags=IS_COPIED)
     vector = from_dlpack(producer_of(fake), copy=True)
     assert address_of(vector) == array.ctypes.data
+
+
+def test_a_copy_that_the_producer_froze_is_copied_again(partner, scalar):
+    array = np.arange(4, dtype=scalar)
+    fake = fake_over(partner, array, (1, 3), flags=IS_COPIED | READ_ONLY)
+    vector = from_dlpack(producer_of(fake), copy=True)
+    vector.set_value(3)
+    assert array.tolist() == [0, 1, 2, 3]
+
+
+def test_a_legacy_tensor_says_how_to_write_to_it(partner, scalar):
+    array = np.arange(4, dtype=scalar)
+    reason = from_dlpack(producer_of(fake_over(partner, array, None))).exchange.reason
+    assert "from_dlpack(x, writable=True) of Vector or Fab" in reason
 
 
 @pytest.mark.parametrize("copy", [1, 0, "yes"])

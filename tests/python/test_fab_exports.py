@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Fabs to other libraries: every part through every protocol, read-only, copies, JAX."""
 
+import ctypes
 import gc
 import hashlib
 import itertools
@@ -110,6 +111,19 @@ def test_a_field_has_no_plain_bytes(fab):
 def test_jax_as_an_array_has_the_values(jax, fab):
     array = np.asarray(jax.numpy.asarray(fab))
     assert np.array_equal(array, expected(fab.whole, fab.ncomp))
+
+
+def test_a_request_for_compact_memory_in_any_order_is_refused_where_there_is_none(ceed):
+    fab = ceed.Fab(Box([0, 0], [3, 3]), ncomp=2)
+    fab.set_value(1.0)
+    ask, view = ctypes.pythonapi.PyObject_GetBuffer, ctypes.create_string_buffer(256)
+    strides, any_contiguous = 0x1C, 0x9C  # PyBUF_STRIDES, PyBUF_ANY_CONTIGUOUS, with PyBUF_FORMAT
+    gaps = fab.view(Box([1, 1], [2, 2]))
+    with pytest.raises(pyceedlike.CeedAccessError, match="not compact"):
+        ask(ctypes.py_object(gaps), view, any_contiguous)
+    for source, flags in ((gaps, strides), (fab, any_contiguous)):
+        assert ask(ctypes.py_object(source), view, flags) == 0
+        ctypes.pythonapi.PyBuffer_Release(view)
 
 
 def test_buffers_are_compact_only_where_they_say_so(fab):
