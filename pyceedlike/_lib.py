@@ -108,9 +108,12 @@ TYPES = (
     *("CeedContextFieldType *", "CeedEvalMode *", "const CeedContextFieldLabel **"),
     *("CeedBox *", "CeedBox[]", "CeedGhost *", "CeedFab", "CeedFab *", "CeedMultiFab"),
     *("CeedMultiFab *", "CeedSize[3]", "CeedSize[4]", "CeedInt8[]"),
-    *("const CeedInt * *", "CeedElemTopology *"),
+    *("CeedElemTopology *",),
 )
 
+
+#: No address, not even that of nothing: what C has not written yet.
+_NOWHERE = 1
 
 _kept = threading.local()
 
@@ -145,21 +148,45 @@ class Library:
         """Raise the exception of an error code, with the text of this failure."""
         if code:
             message = self.message()
-            kept = _kept_exception(message)
-            raise ERRORS.get(code, CeedError)(message) if kept is None else kept
+            error = _kept_exception(message)
+            if error is None:
+                error = ERRORS.get(code, CeedError)(message)
+            try:
+                raise error
+            finally:
+                del error  # which would hold this frame, and all that it holds, until a collection
         _kept.__dict__.clear()  # what C has taken for no error
 
     def new(self, kind: str, create: Callable[..., int], *arguments: Any) -> Any:
         """Return a box with a new object, which is destroyed together with the box."""
-        box = self.ffi.new(f"{kind} *")
+        box = self.ffi.gc(self.ffi.new(f"{kind} *"), getattr(self.lib, f"{kind}Destroy"))
         self.check(create(*arguments, box))
-        return self.ffi.gc(box, getattr(self.lib, f"{kind}Destroy"))
+        return box
 
     def get(self, kind: str, function: Callable[..., int], *arguments: Any) -> Any:
         """Return what a function of the library puts into its last argument."""
         out = self.ffi.new(f"{kind} *")
         self.check(function(*arguments, out))
         return out[0]
+
+    @contextmanager
+    def lent(self, kind: str, what: str, handle: Any, memtype: int = MEM_HOST) -> Iterator[int]:
+        """Lend the address that C gives of a kind until it is restored, as the vector's ArrayRead.
+
+        An interrupt comes between calls, and C writes the address: what is out is always restored.
+        """
+        get = getattr(self.lib, f"{kind}Get{what}")
+        restore = getattr(self.lib, f"{kind}Restore{what}")
+        address = self.ffi.new("uintptr_t *", _NOWHERE)
+        place = self.ffi.cast("void *", address)
+        code = 0
+        try:
+            self.check(get(handle, memtype, place))
+            yield address[0]
+        finally:
+            if address[0] != _NOWHERE:
+                code = restore(handle, place)
+        self.check(code)
 
 
 @contextmanager

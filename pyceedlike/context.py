@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from ._lib import CeedAccessError, CeedDimensionError, CeedIncompatibleError, Library, at_end
+from ._lib import CeedAccessError, CeedDimensionError, CeedIncompatibleError, Library
 from ._object import Object, text_of
 from .ceed import Ceed
 
@@ -120,11 +120,9 @@ class QFunctionContext(Object):
     @contextmanager
     def _data(self, access: str = "Read") -> Iterator[Any]:
         """Lend the address of the data for reading, or for writing too: ""."""
-        address = self._library.ffi.new("void **")
-        self._call(f"GetData{access}", 0, address)
-        data = address[0]
-        with at_end(lambda: self._call(f"RestoreData{access}", address)):
-            yield data
+        what = f"Data{access}"
+        with self._library.lent("CeedQFunctionContext", what, self._box[0]) as address:
+            yield self._library.ffi.cast("char *", address)
 
     def _labelled(self) -> list[ContextField]:
         """Return the registered fields."""

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ._lib import EVAL_WEIGHT, MEM_HOST, NOTRANSPOSE, TRANSPOSE, CeedDimensionError, CeedError
+from ._lib import EVAL_WEIGHT, NOTRANSPOSE, TRANSPOSE, CeedDimensionError, CeedError
 from ._object import (
     REQUEST_IMMEDIATE,
     VECTOR_ACTIVE,
@@ -148,13 +148,11 @@ class ElemRestriction(Object):
         """
         from .interop.numpy import copy_of
 
-        ffi, offsets = self._library.ffi, self._library.ffi.new("const CeedInt * *")
-        self._call("GetOffsets", MEM_HOST, offsets)
+        ffi = self._library.ffi
         shape = self.get_num_elements(), self.get_element_size()
         size = shape[0] * shape[1] * ffi.sizeof("CeedInt")
-        array = copy_of(ffi.buffer(offsets[0], size), "int32", shape)
-        self._call("RestoreOffsets", offsets)
-        return array
+        with self._library.lent("CeedElemRestriction", "Offsets", self._box[0]) as address:
+            return copy_of(ffi.buffer(ffi.cast("char *", address), size), "int32", shape)
 
     def get_comp_stride(self) -> int:
         """Return how far the components of a node lie apart in the L-vector; 0 for strides."""

@@ -229,12 +229,8 @@ class Vector(Shared, VectorBase):
         return source
 
     def _address(self, memtype: int = MEM_HOST) -> int:
-        ffi = self._library.ffi
-        array = ffi.new("const CeedScalar * *")
-        self._call("GetArrayRead", memtype, array)
-        address = int(ffi.cast("uintptr_t", array[0]))
-        self._call("RestoreArrayRead", array)
-        return address
+        with self._library.lent("CeedVector", "ArrayRead", self._cdata, memtype) as address:
+            return address
 
     def _check_memtype(self, memtype: int) -> None:
         """Raise what C says of a memory type that this context has not."""

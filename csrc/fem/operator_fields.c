@@ -161,7 +161,8 @@ static int FailField(CeedOperator op, const char *name) {
     AppendNames(op, i, &op->form[i].qf->out, list, sizeof list);
   }
   return CeedError(op->base.ceed, CEED_ERROR_INCOMPATIBLE,
-                   "The QFunction has no field \"%s\": its fields are %s", name, *list ? list : "none");
+                   "The QFunction has no field \"%s\": its fields are %s", name,
+                   *list ? list : "none");
 }
 
 static int CheckField(CeedOperator op, const Field *f) {

@@ -254,12 +254,10 @@ def counted_view(library: Library, vector: Any, shape: tuple[int, ...]) -> numpy
 
 def address_view(library: Library, vector: Any, shape: tuple[int, ...]) -> numpy.ndarray:
     """Return an array over the memory of the vector of a handle that does not count as one."""
-    ffi, lib = library.ffi, library.lib
-    address = ffi.new("const CeedScalar * *")
-    library.check(lib.CeedVectorGetArrayRead(vector, lib.CEED_MEM_HOST, address))
+    ffi = library.ffi
     size = math.prod(shape) * ffi.sizeof("CeedScalar")
-    memory = memoryview(ffi.buffer(address[0], size))
-    library.check(lib.CeedVectorRestoreArrayRead(vector, address))
+    with library.lent("CeedVector", "ArrayRead", vector) as address:
+        memory = memoryview(ffi.buffer(ffi.cast("char *", address), size))
     return over(memory.toreadonly(), library.scalar, shape)
 
 
