@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ._lib import CeedAccessError, CeedDimensionError, CeedIncompatibleError, Library
@@ -104,7 +104,7 @@ class QFunctionContext(Object):
 
     def set_fields(self, **values: Any) -> None:
         """Set values by name. Raises CeedIncompatibleError for a name that there is not."""
-        set_fields(self, "GetFieldLabel", [self], values)
+        set_fields(self, "GetFieldLabel", "Set", [self], values)
 
     def get_fields(self) -> dict[str, Any]:
         """Return what the fields hold now, by name: numbers, or lists of them.
@@ -131,10 +131,9 @@ class QFunctionContext(Object):
         self._call("GetAllFieldLabels", labels, count)
         return [_described(self._library, labels[0][i]) for i in range(count[0])]
 
-    def _label(self, name: str) -> ContextField | None:
-        """Return a registered field, if there is one of this name."""
+    def _has(self, name: str) -> bool:
         label = self._get("CeedContextFieldLabel", "GetFieldLabel", text_of(name))
-        return _described(self._library, label) if label != self._library.ffi.NULL else None
+        return label != self._library.ffi.NULL
 
     def _copy(self) -> QFunctionContext:
         """Return another context with the same data and fields."""
@@ -153,29 +152,26 @@ class QFunctionContext(Object):
 
 
 def set_fields(
-    owner: Object, find: str, contexts: list[QFunctionContext], values: dict[str, Any]
+    owner: Object, find: str, put: str, contexts: list[QFunctionContext], values: dict[str, Any]
 ) -> None:
     """Set context fields of an owner, a context or an operator: in all contexts, or in none."""
     library = owner._library
-    ffi = library.ffi
-    memory = {}
+    calls = []
     for name, value in values.items():
         label = owner._get("CeedContextFieldLabel", find, text_of(name))
-        if label == ffi.NULL:
+        if label == library.ffi.NULL:
             known = dict.fromkeys(field.name for c in contexts for field in c._labelled())
             raise CeedIncompatibleError(
                 f"there is no context field {name!r}: there is {', '.join(known) or 'none'}"
             )
-        memory[name] = _memory(library, _described(library, label), value)
-    with ExitStack() as stack:
-        places = []
-        for context in contexts:
-            fields = [f for f in map(context._label, memory) if f]
-            if fields:
-                data = ffi.cast("char *", stack.enter_context(context._data("")))
-                places += [(data + f.offset, memory[f.name]) for f in fields]
-        for place, numbers in places:
-            ffi.memmove(place, numbers, ffi.sizeof(numbers))
+        field = _described(library, label)
+        calls.append((f"{put}{TYPES[field.kind][1]}", label, _memory(library, field, value)))
+    for context in contexts:
+        if any(map(context._has, values)):
+            with context._data(""):  # or an error, before the first one is set
+                pass
+    for call in calls:
+        owner._call(*call)
 
 
 def _memory(library: Library, field: ContextField, value: Any) -> Any:

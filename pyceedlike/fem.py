@@ -441,7 +441,7 @@ class Operator(Object):
 
         Raises CeedIncompatibleError, with those there are, for a name that there is not.
         """
-        set_fields(self, "GetContextFieldLabel", self._contexts(), values)
+        set_fields(self, "GetContextFieldLabel", "SetContext", self._contexts(), values)
 
     def _contexts(self) -> list[QFunctionContext]:
         """Return the contexts of all QFunctions, each once."""

@@ -229,8 +229,9 @@ class Mesh:
         _refuse(~(determinants > 0).all(axis=0), say, CeedIncompatibleError)
         _refuse(
             ~numpy.isfinite(determinants).all(axis=0),
-            lambda element: f"element {element} is too large: the determinant of its Jacobian "
-            "overflows",
+            lambda element: (
+                f"element {element} is too large: the determinant of its Jacobian overflows"
+            ),
             CeedIncompatibleError,
         )
 

@@ -381,12 +381,12 @@ def test_odd_exceptions_reach_the_caller(ceed, kind, capfd):
 
 
 def test_an_interrupt_while_an_exception_is_kept_reaches_the_caller(ceed, capfd):
-    class Interrupted(Exception):
+    class UnreadableError(Exception):
         def __str__(self):
             raise KeyboardInterrupt
 
     def fail(u):
-        raise Interrupted
+        raise UnreadableError
 
     with pytest.raises(KeyboardInterrupt):
         pointwise(ceed, ceed.qfunction(Data(), v=Data())(fail), 3)(vector_of(ceed, [1, 2, 3]))
