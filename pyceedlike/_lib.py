@@ -108,7 +108,7 @@ TYPES = (
     *("CeedContextFieldType *", "CeedEvalMode *", "const CeedContextFieldLabel **"),
     *("CeedBox *", "CeedBox[]", "CeedGhost *", "CeedFab", "CeedFab *", "CeedMultiFab"),
     *("CeedMultiFab *", "CeedSize[3]", "CeedSize[4]", "CeedInt8[]"),
-    *("CeedElemTopology *",),
+    *("CeedElemTopology *", "CeedContextFieldLabel *"),
 )
 
 
