@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What the operations of the graph are in C, with the results that JAX gives at the edges.
 
-But a product and its sum may be one instruction, which rounds, and overflows, once. All of it is C99, C++11 and device code of CUDA and HIP. Operands are names or literals.
+But a product and its sum may be one instruction, which rounds, and overflows, once. All of it is
+C99, C++11 and device code of CUDA and HIP. Operands are names or literals.
 """
 
 from __future__ import annotations
