@@ -8,7 +8,7 @@ import weakref
 
 import numpy as np
 import pytest
-from helpers import OTHER, address_of, churn, eventually, run_well, values_of, vector_of
+from helpers import OTHER, address_of, churn, eventually, run_script, run_well, values_of, vector_of
 
 import pyceedlike
 from pyceedlike import USE_POINTER, from_dlpack
@@ -175,7 +175,7 @@ def test_an_error_does_not_stay(ceed):
     assert str(first.value) not in str(second.value)
 
 
-@pytest.mark.parametrize("handler", ["store", "return", "exit", "abort", "nonsense"])
+@pytest.mark.parametrize("handler", ["store", "return", "exit", "abort", ""])
 def test_python_gets_exceptions_with_texts_whatever_c_programs_are_told(handler):
     output = run_well(
         """
@@ -201,6 +201,12 @@ for scalar in "float64", "float32":
     assert "7000" in texts[0]
     assert "/nowhere" in texts[3]
     assert not [text for text in texts if "No error message" in text]
+
+
+def test_a_handler_that_there_is_not_is_told_at_the_import():
+    done = run_script("import pyceedlike", CEED_ERROR_HANDLER="abrt")
+    assert done.returncode == 1
+    assert "CEED_ERROR_HANDLER=abrt is none of store, return" in done.stderr.splitlines()[-1]
 
 
 def test_memory_that_is_not_there_is_a_memory_error(ceed):
