@@ -118,10 +118,12 @@ def matrix(op: Operator, dm: PETSc.DM, fixed: Any = ()) -> PETSc.Mat:
     Nothing is assembled: what each process computes of its elements is added up by PETSc. Rows and
     columns of the unknowns at the places `fixed` of local vectors are those of the identity.
     Each process names the places that it has, of its neighbours' unknowns too. PETSc's Jacobi has
-    the diagonal. Collective. Raises CeedDimensionError for an operator of another size.
+    the diagonal. Collective. Raises CeedDimensionError for an operator of another size,
+    CeedUnsupportedError for a native function that is not linear.
     """
+    linear = _Linear(op, dm, fixed)
     op._check_linear()
-    return _Linear(op, dm, fixed).as_petsc()
+    return linear.as_petsc()
 
 
 class Equations:
