@@ -134,7 +134,7 @@ def draw(path: Any, found: dict[tuple, Case], lengths: list[int]) -> None:
 
 def main() -> None:
     """Measure, print, and write what is asked for."""
-    options = arguments(__doc__, rounds=61, sample_us=20_000)
+    options = arguments(__doc__, rounds=21, sample_us=20_000)
     lengths = sizes(SIZES, options.largest)
     found = measure(
         cases(lengths), options.rounds, options.sample_us, together=lambda key: key[:-1]
